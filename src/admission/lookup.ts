@@ -1,9 +1,11 @@
-// How plugins look at other objects: by the words of a path, always the newest state.
+// How plugins look at other objects: by the words of a path, always the newest state. Labels and owners of fields of large ones are not read: no plugin
+// asks for them.
 
 import type { Resource } from '../api/catalog.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import type { GroupName } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
+import { leanAnnotated } from '../objects/lean-object.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
 
@@ -33,14 +35,15 @@ export function lookupOf({ store, catalogs }: LookupParts): Lookup {
     read<T extends ApiObject>(name: ResourceName, place: { readonly namespace?: string; readonly name: string }): T | undefined {
       const found = resource(name)
       if (found === undefined) return undefined
-      return store.read({ resource: found, namespace: place.namespace ?? '', name: place.name })?.decode(found) as T | undefined
+      const stored = store.read({ resource: found, namespace: place.namespace ?? '', name: place.name })
+      return stored && (leanAnnotated(stored, found) as T)
     },
     list<T extends ApiObject>(name: ResourceName, namespace = ''): readonly T[] {
       const found = resource(name)
       if (found === undefined || store.count(found, namespace) === 0) return []
       return Array.from(
         store.list({ resource: found, namespace, selection: everything, limit: 0 }).objects(),
-        (object) => object.decode(found) as T,
+        (object) => leanAnnotated(object, found) as T,
       )
     },
   }

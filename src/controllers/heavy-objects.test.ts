@@ -2,12 +2,16 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { ApiServiceSource } from '../api/api-services.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { StoredObject } from '../objects/stored-object.js'
 import type { Engine, OwnRequest } from '../verbs/engine.js'
+import { apiServicesResource, followApiServices } from './aggregation/follow-api-services.js'
+import { customApiServices } from './aggregation/register-custom.js'
+import { automanagedLabel, keptLabel } from './bootstrap/api-services.js'
 import { defaultAccounts } from './default-accounts.js'
 import { disruptionBudgets } from './disruption/disruption.js'
 import { stageOf } from './engine.fixture.js'
@@ -96,6 +100,36 @@ for (const { loop: make, place, object, metadata, expected } of cases)
     assert.deepEqual(decoded, [])
   })
 
+test('API services are followed and put into order without their labels', async (t) => {
+  const { engine: stage, catalog, catalogs } = await stageOf('cluster', systemClock)
+  const requests: OwnRequest[] = []
+  const carryOut = (request: OwnRequest) => {
+    requests.push(request)
+    return Promise.resolve({ code: 200, body: Buffer.from('{}') })
+  }
+  const engine: Engine = { ...stage, elsewhere: { carryOut } }
+  const { store } = engine
+  const resource = apiServicesResource(catalog) as Resource
+  const source = new ApiServiceSource()
+  const decoded = decodedWhole(t)
+  const timers = new FakeTimers()
+  const loop = customApiServices({ engine, catalogs, logger: silentLogger, timers })
+  const unfollow = followApiServices(store, catalog, source)
+  // Nobody defines this group any more.
+  const metadata = { name: 'v1.heavy', uid: 'u', creationTimestamp: long, labels: { ...labels, [automanagedLabel(catalog)]: keptLabel } }
+  const spec = { group: 'heavy', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 }
+  await store.put({ resource, namespace: '', name: 'v1.heavy' }, store.encode(resource, { metadata, spec } as ApiObject), { expect: 0 })
+  assert.equal(source.current.all.get('v1.heavy')?.group, 'heavy')
+  for (let i = 0; i < 20 && requests.length === 0; i++) await timers.advance(500)
+  await loop.close()
+  unfollow()
+  assert.deepEqual(decoded, [])
+  assert.deepEqual(
+    requests.map(({ method, path }) => `${method} ${path}`),
+    ['DELETE /apis/apiregistration.cluster.io/v1/apiservices/v1.heavy'],
+  )
+})
+
 test('namespaces are looked at without their labels, and let go by requests that keep them', async (t) => {
   const { engine: stage, catalog, catalogs } = await stageOf('cluster', systemClock)
   const requests: OwnRequest[] = []
@@ -151,7 +185,7 @@ function decodedWhole({ mock }: TestContext): readonly string[] {
   const keys: string[] = []
   const { decode } = StoredObject.prototype
   mock.method(StoredObject.prototype, 'decode', function (this: StoredObject, ...args: Parameters<typeof decode>) {
-    if (this.key.endsWith('/heavy') && this.size > 100_000) keys.push(this.key)
+    if (this.key.endsWith('heavy') && this.size > 100_000) keys.push(this.key)
     return decode.apply(this, args)
   })
   return keys

@@ -2,6 +2,7 @@
 
 import type { ServiceAddress } from '../../api/api-services.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { Endpoints, Service } from '../../resources/core/v1.schema.js'
 
@@ -29,7 +30,8 @@ export interface FinderParts {
 export function serviceFinder({ store, catalogs, toEndpoints, random = Math.random }: FinderParts): ServiceFinder {
   const read = <T>(plural: string, { namespace, name }: ServiceAddress): T | undefined => {
     const resource = catalogs.current.find('', 'v1', plural)
-    return resource === undefined ? undefined : (store.read({ resource, namespace, name })?.decode(resource) as T | undefined)
+    const stored = resource && store.read({ resource, namespace, name })
+    return resource && stored && (leanObject(stored, resource) as T)
   }
   return {
     locate: (address) => {

@@ -6,8 +6,10 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { sharedPieces } from '../../base/pieces.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
+import { labelOf } from '../../objects/stored-label.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { APIService } from '../../resources/apiregistration/v1.schema.js'
 import { automanagedLabel, keptLabel } from '../bootstrap/api-services.js'
@@ -25,7 +27,7 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
   const label = automanagedLabel(catalog)
   const all = new Map<string, ListedVersion>()
   const put = (object: StoredObject): boolean => {
-    const service = object.decode(resource) as APIService
+    const service = leanObject(object, resource) as APIService
     const name = service.metadata?.name ?? ''
     const before = all.get(name)
     const next = listedVersion(service, before)
@@ -34,7 +36,7 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
     all.set(name, next)
     return true
   }
-  const remove = (object: StoredObject): boolean => all.delete((object.decode(resource) as APIService).metadata?.name ?? '')
+  const remove = (object: StoredObject): boolean => all.delete(partsOf(resource, object.key).name)
   const unwatch = store.watch({
     resource,
     namespace: '',
@@ -46,7 +48,7 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
   const unread: string[] = []
   for (const object of store.look({ resource, namespace: '', selection: everything })) {
     if (object === undefined) continue
-    if (object.labels()?.[label] !== keptLabel) put(object)
+    if (labelOf(object, label) !== keptLabel) put(object)
     else {
       // There may be hundreds, all of which say the same: they are read behind the start.
       const expected = customVersion(partsOf(resource, object.key).name)

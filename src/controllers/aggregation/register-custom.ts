@@ -3,21 +3,23 @@
 import { ApiError } from '../../api/api-error.js'
 import { customPriorities } from '../../api/api-services.js'
 import type { Resource } from '../../api/catalog.js'
-import { type ApiObject, withMetadata } from '../../api/object.js'
+import type { ApiObject } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { mergeDifference } from '../../base/merge-difference.js'
+import { leanObject } from '../../objects/lean-object.js'
+import { labelOf } from '../../objects/stored-label.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 import type { APIService, APIServiceSpec } from '../../resources/apiregistration/v1.schema.js'
 import { create } from '../../verbs/create.js'
-import { remove } from '../../verbs/delete.js'
-import { update } from '../../verbs/update.js'
 import { automanagedLabel, keptLabel as kept } from '../bootstrap/api-services.js'
 import { definitionsResource, isOwnGroup } from '../custom-resources/custom-kinds.js'
 import { Extracts } from '../custom-resources/extracts.js'
 import { groupIn, NamesByGroup } from '../custom-resources/names-by-group.js'
 import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
-import { ownCall } from '../own-call.js'
+import { type OwnTarget, ownCall } from '../own-call.js'
+import { patchOwn, removeOwn } from '../own-write.js'
 import { apiServicesResource } from './follow-api-services.js'
 
 /** The keys are groups. */
@@ -32,7 +34,7 @@ export const customApiServices = (parts: LoopParts): Loop => {
       const services = apiServicesResource(catalog)
       if (definitions === undefined || services === undefined) return []
       const label = automanagedLabel(catalog)
-      const isKept = (object: StoredObject): boolean => object.labels()?.[label] === kept
+      const isKept = (object: StoredObject): boolean => labelOf(object, label) === kept
       return [
         {
           resource: definitions,
@@ -91,17 +93,23 @@ async function tendGroup(tending: Tending, group: string): Promise<void> {
     if (by?.group === group) for (const version of by.versions) wanted.add(version)
   }
   const label = automanagedLabel(tending.catalogs.current)
-  const stored = new Map(servicesOf(tending, group).map((service) => [service.spec?.version ?? '', service] as const))
+  const stored = new Map(servicesOf(tending, group, label).map((service) => [service.spec?.version ?? '', service] as const))
   for (const version of wanted) await put(tending, { group, version, label }, stored.get(version))
   for (const [version, service] of stored) {
-    if (!wanted.has(version) && service.metadata?.labels?.[label] === kept) await drop(tending, service)
+    if (!wanted.has(version) && service.isKept) await drop(tending, service)
   }
 }
 
-function servicesOf({ engine, services, names }: Tending, group: string): readonly APIService[] {
+interface Registered extends APIService {
+  /** Whether it is one of those that are made here, and not somebody's own in the place of one. */
+  readonly isKept: boolean
+}
+
+function servicesOf({ engine, services, names }: Tending, group: string, label: string): readonly Registered[] {
   return names.services.of(services, group).flatMap((name) => {
-    const service = engine.store.read({ resource: services, namespace: '', name })?.decode(services) as APIService | undefined
-    return service?.spec?.group === group ? [service] : []
+    const stored = engine.store.read({ resource: services, namespace: '', name })
+    const service = stored && (leanObject(stored, services) as APIService)
+    return service?.spec?.group === group ? [{ ...service, isKept: labelOf(stored as StoredObject, label) === kept }] : []
   })
 }
 
@@ -111,34 +119,34 @@ interface Wanted {
   readonly label: string
 }
 
-async function put(tending: Tending, { group, version, label }: Wanted, stored: APIService | undefined): Promise<void> {
+async function put(tending: Tending, { group, version, label }: Wanted, stored: Registered | undefined): Promise<void> {
   const { groupPriority: groupPriorityMinimum, versionPriority } = customPriorities
   const spec: APIServiceSpec = { group, version, groupPriorityMinimum, versionPriority }
   const name = `${version}.${group}`
-  const call = callFor(tending, name)
+  const target = targetFor(tending, name)
   if (stored === undefined) {
     const object = { metadata: { name, labels: { [label]: kept } }, spec } as ApiObject
-    await unlessOvertaken(create(tending.engine, call, { object }))
+    await unlessOvertaken(create(tending.engine, ownCall(tending.engine, target), { object }))
     return
   }
-  // Somebody put their own in its place.
-  if (stored.metadata?.labels?.[label] !== kept || sameValue(stored.spec, spec)) return
-  await unlessOvertaken(update(tending.engine, call, { object: { ...stored, spec } as ApiObject }))
+  if (!stored.isKept || sameValue(stored.spec, spec)) return
+  const { uid = '', resourceVersion = '' } = stored.metadata ?? {}
+  const change = { metadata: { uid, resourceVersion }, spec: mergeDifference(stored.spec ?? {}, spec) }
+  await unlessOvertaken(patchOwn(tending.engine, target, change))
 }
 
 async function drop(tending: Tending, service: APIService): Promise<void> {
-  const { name = '', uid } = withMetadata(service as ApiObject, {}).metadata ?? {}
+  const { name = '', uid } = service.metadata ?? {}
   const options = uid === undefined ? {} : { preconditions: { uid } }
-  await unlessOvertaken(remove(tending.engine, callFor(tending, name).with({ options })))
+  await unlessOvertaken(removeOwn(tending.engine, { ...targetFor(tending, name), options }))
 }
 
-const callFor = ({ engine, services, run }: Tending, name: string) =>
-  ownCall(engine, {
-    resource: services,
-    name,
-    options: { fieldManager: engine.identity.prefixed('apiserver') },
-    signal: run.signal,
-  })
+const targetFor = ({ engine, services, run }: Tending, name: string): OwnTarget => ({
+  resource: services,
+  name,
+  options: { fieldManager: engine.identity.prefixed('apiserver') },
+  signal: run.signal,
+})
 
 /** Whoever was quicker made a change that comes as a key of its own. */
 async function unlessOvertaken(write: Promise<unknown>): Promise<void> {

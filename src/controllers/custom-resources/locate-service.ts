@@ -1,6 +1,7 @@
 // Where the service answers that converts a custom kind.
 
 import type { CatalogSource } from '../../api/catalog-source.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'
 import type { LocateService } from './conversion-webhook.js'
@@ -10,7 +11,8 @@ export const serviceLocator =
   (reference) => {
     const read = <T>(plural: string, namespace: string, name: string): T | undefined => {
       const resource = catalogs.current.find('', 'v1', plural)
-      return resource === undefined ? undefined : (store.read({ resource, namespace, name })?.decode(resource) as T | undefined)
+      const stored = resource && store.read({ resource, namespace, name })
+      return resource && stored && (leanObject(stored, resource) as T)
     }
     const address = locateService(reference, {
       readService: (namespace, name) => read('services', namespace, name),
