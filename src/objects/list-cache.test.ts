@@ -26,11 +26,12 @@ const [small, large] = [rangeOf('small'), rangeOf('large')]
 const withinLarge = { start: `boxes/large/${nameOf(100)}`, end: large.end }
 
 /** 20 objects in one namespace, and 600 in another, four times as much as there is room for. */
-async function openBoxes(): Promise<Storage> {
+async function openBoxes({ first = 3000 } = {}): Promise<Storage> {
   const storage = await openMemoryStorage({ clock: systemClock })
   const store = new ObjectStore({ storage, clock: systemClock, readCacheBytes: 1 << 20, eventTtlSeconds: 3600 })
   for (let i = 0; i < 20; i++) await put(store, box(nameOf(i), { namespace: 'small', color: 'x'.repeat(900) }))
-  for (let i = 0; i < 600; i++) await put(store, box(nameOf(i), { namespace: 'large', color: 'x'.repeat(i % 7 === 0 ? 3000 : 700) }))
+  const lengthOf = (i: number): number => (i === 0 ? first : i % 7 === 0 ? 3000 : 700)
+  for (let i = 0; i < 600; i++) await put(store, box(nameOf(i), { namespace: 'large', color: 'x'.repeat(lengthOf(i)) }))
   return storage
 }
 
@@ -78,6 +79,17 @@ test('a list for which there is no room pushes nothing out, whole, from within, 
   take()
   assert.equal(readOf(cache, small).count, 20)
   assert.equal(take(), 0, 'what was there is still there')
+})
+
+test('a list that begins with a large object is kept if there is room for it', async () => {
+  const { storage, take } = counted(await openBoxes({ first: 600_000 }))
+  const cache = new ListCache(storage, 16 << 20)
+  for (const limit of [Number.POSITIVE_INFINITY, 600]) {
+    readOf(cache, large, limit)
+    take()
+    assert.equal(readOf(cache, large, limit).count, 600)
+    assert.equal(take(), 0, 'the second reader finds all of it')
+  }
 })
 
 test('of a list whose length is not known no more is kept than its share, and the next reader finds that', async () => {
