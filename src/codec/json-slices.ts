@@ -125,7 +125,7 @@ export function membersWithout(
 }
 
 /** Where the comma or the brace stands that ends a member, from behind its name; -1: nowhere. One plain loop, for what may be a megabyte of short texts. */
-function endOfMember(bytes: Buffer, from: number): number {
+export function endOfMember(bytes: Buffer, from: number): number {
   const { length } = bytes
   let depth = 0
   for (let i = from; i < length; i++) {
@@ -155,7 +155,7 @@ function firstIn(bytes: Buffer, from: number, to: number): number {
 const nearBytes = 48
 
 /** Where the quote is that ends a text; -1: nowhere. */
-function endOfString(bytes: Buffer, from: number): number {
+export function endOfString(bytes: Buffer, from: number): number {
   const near = Math.min(from + nearBytes, bytes.length)
   for (let i = from; i < near && bytes[i] !== backslash; i++) if (bytes[i] === quote) return i
   let at = from

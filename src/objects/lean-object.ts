@@ -22,10 +22,16 @@ const opening = Buffer.from('"metadata":{')
 const closeBrace = 0x7d
 
 /** Of an object of any version. */
-export function metadataOf(stored: StoredObject, resource: StoredKind): KnownMeta {
+export const metadataOf = (stored: StoredObject, resource: StoredKind): KnownMeta => readMetadata(stored, resource, unread)
+
+/** The same with annotations. */
+export const annotatedMetadataOf = (stored: StoredObject, resource: StoredKind): KnownMeta & Pick<ObjectMeta, 'annotations'> =>
+  readMetadata(stored, resource, unlessAnnotated)
+
+function readMetadata(stored: StoredObject, resource: StoredKind, left: typeof unread): KnownMeta {
   if (stored.size <= mostReadAtOnce) return stored.inAnyVersion(resource).metadata ?? {}
   const { value } = stored.entry
-  const { within, members } = keptMetadata(value, stored.key)
+  const { within, members } = keptMetadata(value, stored.key, left)
   // Only names stand between the two, in which quotes are escaped.
   const start = value.lastIndexOf(opening, within)
   if (start < 0) throw new Error(`${stored.key} has no metadata`)
@@ -82,15 +88,29 @@ interface Lean {
   readonly end: number
 }
 
-/** Undefined where the object is to be decoded whole. */
-function readLean(stored: StoredObject, resource: StoredKind, left: typeof unread): Lean | undefined {
+/** Where the brace stands that closes metadata, unless something in them looks like it; undefined where the object is to be decoded whole. */
+export function endOfMetadata(
+  stored: StoredObject,
+  resource: StoredKind,
+  kept = keptMetadata(stored.entry.value, stored.key),
+): number | undefined {
   const bytes = bytesOf(stored.entry)
-  if (stored.size <= mostReadAtOnce || !isCurrent(bytes, resource) || isLoose(resource.storedSchema)) return undefined
   const { value } = stored.entry
+  if (stored.size <= mostReadAtOnce || !isCurrent(bytes, resource) || isLoose(resource.storedSchema)) return undefined
   // So it is with every kind of the server itself.
   if (!value.subarray(bodyStartOf(bytes)).subarray(0, opening.length).equals(opening)) return undefined
-  const { within, members, end: at } = keptMetadata(value, stored.key, left)
-  const end = value[at] === closeBrace ? at : endOfOwners(value, at, resource)
+  return value[kept.end] === closeBrace ? kept.end : endOfOwners(value, kept.end, resource)
+}
+
+/** Undefined where the object is to be decoded whole. */
+function readLean(stored: StoredObject, resource: StoredKind, left: typeof unread): Lean | undefined {
+  if (stored.size <= mostReadAtOnce) return undefined
+  const { value } = stored.entry
+  const bytes = bytesOf(stored.entry)
+  const kept = keptMetadata(value, stored.key, left)
+  const { within, members } = kept
+  const end = endOfMetadata(stored, resource, kept)
+  if (end === undefined) return undefined
   const parse = flagsOf(stored) === 0 ? (text: string): unknown => JSON.parse(text) : (text: string) => parseJson(Buffer.from(text)).value
   try {
     const front = parse(`{${[value.toString('utf8', bodyStartOf(bytes), within - 1), ...members].join(',')}}}`) as Lean['front']
@@ -122,7 +142,8 @@ function endOfOwners(value: Buffer, from: number, { storedSchema }: StoredKind):
   return first === value.length ? first - 1 : first + 1
 }
 
-const flagsOf = ({ entry }: StoredObject): number => spliceOf(bytesOf(entry)) & ~placeMask
+/** What a plain parse of the body would get wrong; 0: nothing. */
+export const flagsOf = ({ entry }: StoredObject): number => spliceOf(bytesOf(entry)) & ~placeMask
 
 const isIndexedByMetadata = ({ indexedFields = {} }: StoredKind): boolean =>
   Object.keys(indexedFields).every((path) => path.startsWith('metadata.'))

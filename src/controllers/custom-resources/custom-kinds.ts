@@ -5,12 +5,14 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { ResourceDefinition } from '../../api/definition.js'
 import type { HookWays } from '../../net/hook-ways.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 import { type ConversionWebhook, conversionWebhook, type WebhookParts } from './conversion-webhook.js'
+import { leanDefinition } from './lean-definition.js'
 import { serviceLocator } from './locate-service.js'
 
 export const definitionsResource = (catalogs: Pick<CatalogSource, 'current'>): Resource | undefined => {
@@ -44,6 +46,17 @@ interface Served {
   readonly state: { isGone: boolean }
 }
 
+export interface ReadDefinition {
+  /** Without schemas. */
+  readonly lean: CustomResourceDefinition
+  readonly whole: () => CustomResourceDefinition
+}
+
+export const readDefinition = (store: ObjectStore, object: StoredObject, definitions: Resource): ReadDefinition => ({
+  lean: leanDefinition(store, object, definitions),
+  whole: () => leanObject(object, definitions) as CustomResourceDefinition,
+})
+
 /** What a catalog has of custom kinds, kept true to the definitions that it is told of. */
 export class CustomKinds {
   readonly #catalogs: CatalogSource
@@ -56,11 +69,11 @@ export class CustomKinds {
   }
 
   /** What is there at the beginning, all at once. */
-  begin(definitions: Iterable<readonly [string, CustomResourceDefinition]>): void {
+  begin(definitions: Iterable<readonly [string, ReadDefinition]>): void {
     const found: ResourceDefinition[] = []
-    for (const [key, definition] of definitions) {
-      if (!this.#isServed(definition)) continue
-      const made = this.#make(definition)
+    for (const [key, { lean, whole }] of definitions) {
+      if (!this.#isServed(lean)) continue
+      const made = this.#make(whole())
       this.#served.set(key, made)
       found.push(made.kind)
     }
@@ -68,9 +81,9 @@ export class CustomKinds {
   }
 
   /** A definition has come or changed; undefined: it is gone. */
-  follow(key: string, definition: CustomResourceDefinition | undefined): void {
+  follow(key: string, read: ReadDefinition | undefined): void {
     const before = this.#served.get(key)
-    if (definition === undefined || !this.#isServed(definition)) {
+    if (read === undefined || !this.#isServed(read.lean)) {
       if (before === undefined) return
       this.#served.delete(key)
       before.state.isGone = true
@@ -78,7 +91,8 @@ export class CustomKinds {
       this.#catalogs.change({ remove: [before.kind] })
       return
     }
-    if (before?.fingerprint === fingerprint(definition)) return
+    if (before?.fingerprint === fingerprint(read.lean)) return
+    const definition = read.whole()
     const made = this.#make(definition)
     this.#served.set(key, made)
     if (before !== undefined) before.state.isGone = definition.metadata?.deletionTimestamp !== undefined
@@ -114,7 +128,7 @@ export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource, ho
   const definitions = definitionsResource(catalogs)
   if (definitions === undefined) return () => undefined
   const kinds = new CustomKinds(catalogs, { ...hooks, reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) })
-  const read = (object: StoredObject): CustomResourceDefinition => object.decode(definitions) as CustomResourceDefinition
+  const read = (object: StoredObject): ReadDefinition => readDefinition(store, object, definitions)
   const unwatch = store.watch({
     resource: definitions,
     namespace: '',
@@ -130,8 +144,8 @@ export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource, ho
 
 function* found(
   objects: Iterable<StoredObject | undefined>,
-  read: (object: StoredObject) => CustomResourceDefinition,
-): Generator<readonly [string, CustomResourceDefinition]> {
+  read: (object: StoredObject) => ReadDefinition,
+): Generator<readonly [string, ReadDefinition]> {
   for (const object of objects) if (object !== undefined) yield [object.key, read(object)]
 }
 

@@ -6,8 +6,9 @@ import { sameValue } from '../../api/validation/same-value.js'
 import { mergeDifference } from '../../base/merge-difference.js'
 import { listSome, shorten } from '../../base/shorten.js'
 import { sortTexts } from '../../base/text-order.js'
-import { metadataOf } from '../../objects/lean-object.js'
-import { approvalCondition } from '../../resources/apiextensions/api-approval.js'
+import { annotatedMetadataOf, leanObject, metadataOf } from '../../objects/lean-object.js'
+import type { StoredObject } from '../../objects/stored-object.js'
+import { approvalCondition, isProtected } from '../../resources/apiextensions/api-approval.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
 import type {
@@ -24,6 +25,7 @@ import { patchOwn } from '../own-write.js'
 import { acceptNames, refuseNames } from './accepted-names.js'
 import { definitionsResource, isOwnGroup } from './custom-kinds.js'
 import { Extracts } from './extracts.js'
+import { leanDefinition } from './lean-definition.js'
 import { groupIn, NamesByGroup } from './names-by-group.js'
 
 /** A key beside those of definitions: a definition of the group is gone, and its names are free. */
@@ -139,10 +141,10 @@ class Tending {
   async one(name: string): Promise<Outcome> {
     const stored = this.parts.engine.store.read({ resource: this.resource, namespace: '', name })
     if (stored === undefined) return undefined
-    const definition = stored.decode(this.resource) as CustomResourceDefinition
+    const definition = leanDefinition(this.parts.engine.store, stored, this.resource)
     try {
-      if (definition.metadata?.deletionTimestamp !== undefined) return await this.remove(definition)
-      await this.accept(definition)
+      if (definition.metadata?.deletionTimestamp !== undefined) return await this.remove(definition, stored)
+      await this.accept(definition, stored)
     } catch (thrown) {
       // Somebody was quicker; the change that they made comes as a key of its own.
       if (!(thrown instanceof ApiError) || (thrown.status.code !== 404 && thrown.status.code !== 409)) throw thrown
@@ -150,18 +152,25 @@ class Tending {
     return undefined
   }
 
-  private async accept(definition: CustomResourceDefinition): Promise<void> {
+  private async accept(definition: CustomResourceDefinition, stored: StoredObject): Promise<void> {
     const others = (): Claim[] => this.ofGroup(definition.spec?.group ?? '').filter(({ name }) => name !== definition.metadata?.name)
     const isOwn = isOwnGroup(this.parts.catalogs.current, definition.spec?.group ?? '')
     const { names, namesAccepted, established } = isOwn
       ? refuseNames(definition)
       : acceptNames(definition, () => others().map(({ acceptedNames }) => acceptedNames))
-    const approval = approvalCondition(definition, this.parts.engine.identity)
+    const approval = this.approvalOf(definition, stored)
     const wanted = approval === undefined ? [namesAccepted, established] : [namesAccepted, established, approval]
     const conditions = this.withConditions(definition.status?.conditions ?? [], wanted)
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return
     await this.write(definition, { status })
+  }
+
+  /** Only some ask for annotations, of which there may be many. */
+  private approvalOf(definition: CustomResourceDefinition, stored: StoredObject): CustomResourceDefinitionCondition | undefined {
+    const { identity } = this.parts.engine
+    if (!isProtected(definition.spec?.group ?? '', identity)) return undefined
+    return approvalCondition({ ...definition, metadata: annotatedMetadataOf(stored, this.resource) }, identity)
   }
 
   /** Times change only with the status of a condition. */
@@ -182,7 +191,7 @@ class Tending {
   }
 
   /** First the objects, then the definition. */
-  private async remove(definition: CustomResourceDefinition): Promise<Outcome> {
+  private async remove(definition: CustomResourceDefinition, stored: StoredObject): Promise<Outcome> {
     const { engine } = this.parts
     const finalizers = definition.metadata?.finalizers ?? []
     const finalizer = cleanupFinalizer(engine.identity)
@@ -193,7 +202,7 @@ class Tending {
       await this.write(definition, { status: { ...definition.status, conditions: this.withConditions(before, [inProgress]) } })
       return undefined
     }
-    const resource = this.instancesOf(definition)
+    const resource = this.instancesOf(definition, stored)
     if (resource !== undefined) {
       const isStill = (): boolean => this.isGoing(definition)
       const left = await deleteContents(engine, { name: '', collections: [resource], run: this.run, isStill })
@@ -230,17 +239,22 @@ class Tending {
   }
 
   /** The kind as it is stored, whether or not a version of it is served; undefined where its objects are not ours to delete. */
-  private instancesOf(definition: CustomResourceDefinition): Resource | undefined {
+  private instancesOf(lean: CustomResourceDefinition, stored: StoredObject): Resource | undefined {
     const { current } = this.parts.catalogs
-    if (isOwnGroup(current, definition.spec?.group ?? '')) return undefined
+    if (isOwnGroup(current, lean.spec?.group ?? '')) return undefined
+    // What is heavy is deleted by a request, for which a version must be served: another one will do, if nobody has to be asked to convert to it.
+    const served = current.inCollection(this.kindOf(lean)?.collection ?? '')
+    if (served !== undefined && served.conversion === undefined) return served
+    return this.kindOf(leanObject(stored, this.resource) as CustomResourceDefinition)
+  }
+
+  private kindOf(definition: CustomResourceDefinition): Resource | undefined {
+    const { identity } = this.parts.catalogs.current
     const versions = (definition.spec?.versions ?? []).map((version) => ({ ...version, served: true }))
     const stored = versions.find((version) => version.storage === true) ?? versions[0]
     const kind = customKind({ ...definition, spec: { ...definition.spec, versions } } as CustomResourceDefinition)
-    const catalog = new Catalog({ identity: current.identity, definitions: [kind], isServed: () => true })
-    const resource = catalog.find(definition.spec?.group ?? '', stored?.name ?? '', kind.resource)
-    // What is heavy is deleted by a request, for which a version must be served: another one will do, if nobody has to be asked to convert to it.
-    const served = resource && current.inCollection(resource.collection)
-    return served === undefined || served.conversion !== undefined ? resource : served
+    const catalog = new Catalog({ identity, definitions: [kind], isServed: () => true })
+    return catalog.find(definition.spec?.group ?? '', stored?.name ?? '', kind.resource)
   }
 
   /** Only what is changed: a definition may be heavy. */

@@ -17,7 +17,8 @@ function approvalOf(annotation: string): Approval {
   return url !== undefined && url.scheme !== '' && url.host !== '' ? 'approved' : 'invalid'
 }
 
-const isProtected = (group: string, identity: Identity): boolean =>
+/** Whether kinds of a group need an approval. */
+export const isProtected = (group: string, identity: Identity): boolean =>
   [groupDomain(identity), labelDomain(identity)].some((domain) => group === domain || group.endsWith(`.${domain}`))
 
 const annotationName = (identity: Identity): string => `api-approved.${labelDomain(identity)}`

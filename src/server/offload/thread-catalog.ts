@@ -2,12 +2,11 @@
 
 import type { Catalog } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
-import { CustomKinds, definitionsResource } from '../../controllers/custom-resources/custom-kinds.js'
+import { CustomKinds, definitionsResource, type ReadDefinition, readDefinition } from '../../controllers/custom-resources/custom-kinds.js'
 import { serviceLocator } from '../../controllers/custom-resources/locate-service.js'
 import type { HookWays } from '../../net/hook-ways.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
-import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 
 export class ThreadCatalog {
   readonly #catalogs: CatalogSource
@@ -45,13 +44,13 @@ export class ThreadCatalog {
     const definitions = definitionsResource(this.#catalogs)
     if (definitions === undefined) return
     const gone = new Set(this.#read.keys())
-    const changed: (readonly [string, CustomResourceDefinition])[] = []
+    const changed: (readonly [string, ReadDefinition])[] = []
     for (const object of store.look({ resource: definitions, namespace: '', selection: everything })) {
       if (object === undefined) continue
       gone.delete(object.key)
       if (this.#read.get(object.key) === object.revision) continue
       this.#read.set(object.key, object.revision)
-      changed.push([object.key, object.decode(definitions) as CustomResourceDefinition])
+      changed.push([object.key, readDefinition(store, object, definitions)])
     }
     for (const key of gone) {
       this.#read.delete(key)
