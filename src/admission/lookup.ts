@@ -4,7 +4,7 @@
 import type { Resource } from '../api/catalog.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import type { GroupName } from '../api/identity.js'
-import type { ApiObject } from '../api/object.js'
+import type { ApiObject, ObjectMeta } from '../api/object.js'
 import { leanAnnotated } from '../objects/lean-object.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
@@ -15,11 +15,14 @@ export interface ResourceName {
   readonly resource: string
 }
 
+/** An object without what was not read of it. */
+export type Found<T extends ApiObject> = Omit<T, 'metadata'> & { readonly metadata?: Omit<ObjectMeta, 'labels' | 'managedFields'> }
+
 export interface Lookup {
   /** Undefined where the kind is not served. */
   resource(name: ResourceName): Resource | undefined
-  read<T extends ApiObject>(name: ResourceName, place: { readonly namespace?: string; readonly name: string }): T | undefined
-  list<T extends ApiObject>(name: ResourceName, namespace?: string): readonly T[]
+  read<T extends ApiObject>(name: ResourceName, place: { readonly namespace?: string; readonly name: string }): Found<T> | undefined
+  list<T extends ApiObject>(name: ResourceName, namespace?: string): readonly Found<T>[]
 }
 
 export interface LookupParts {
@@ -32,13 +35,13 @@ export function lookupOf({ store, catalogs }: LookupParts): Lookup {
     catalogs.current.find(catalogs.current.identity.group(group), version, plural)
   return {
     resource,
-    read<T extends ApiObject>(name: ResourceName, place: { readonly namespace?: string; readonly name: string }): T | undefined {
+    read<T extends ApiObject>(name: ResourceName, place: { readonly namespace?: string; readonly name: string }): Found<T> | undefined {
       const found = resource(name)
       if (found === undefined) return undefined
       const stored = store.read({ resource: found, namespace: place.namespace ?? '', name: place.name })
       return stored && (leanAnnotated(stored, found) as T)
     },
-    list<T extends ApiObject>(name: ResourceName, namespace = ''): readonly T[] {
+    list<T extends ApiObject>(name: ResourceName, namespace = ''): readonly Found<T>[] {
       const found = resource(name)
       if (found === undefined || store.count(found, namespace) === 0) return []
       return Array.from(

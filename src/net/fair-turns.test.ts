@@ -5,6 +5,7 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { timedTest } from '../base/timed-test.fixture.js'
 import { FairTurns, setOwner } from './fair-turns.js'
 
 /** A clock: however long a test takes, no turn is over. */
@@ -299,4 +300,17 @@ test('of a connection that was closed here nothing is begun, also of what it has
   for (let i = 0; i < 12_000; i++) turns.run({ connection: socket, socket, begin: () => void begun++ })
   assert.equal(seen.destroyed, true)
   assert.equal(begun, 8)
+})
+
+timedTest('where 10,000 wait, what comes takes no longer for it', async () => {
+  const turns = new FairTurns(stoodStill)
+  const connections = Array.from({ length: 9_000 }, connection)
+  const askAll = (): void => {
+    for (const { socket, seen } of connections) if (!seen.destroyed) turns.run({ connection: socket, socket, begin: () => undefined })
+  }
+  for (let i = 0; i < 9; i++) askAll()
+  const begun = performance.now()
+  for (let i = 0; i < 3; i++) askAll()
+  const took = performance.now() - begun
+  assert.ok(took < 500, `${took} ms`)
 })

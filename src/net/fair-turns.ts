@@ -23,8 +23,9 @@ const turnMs = 5
 /** At how many waiting requests a connection is no longer read from, and when it is again. */
 const stopAt = 64
 const goOnAt = 16
-/** Of all connections together; for more, one is closed: first those whose requests wait for their own earlier answers, then the one with most of them. */
+/** Of all connections together; for more, one is closed: first those whose requests wait for their own earlier answers, then, of some, the one with most of them. */
 const mostWaiting = 10_000
+const mostLookedAt = 64
 
 type Begin = () => void
 
@@ -220,7 +221,7 @@ export class FairTurns {
     line.waiting = []
   }
 
-  /** Closes the connection of which most wait, if it is more than `few`; whether there was one. */
+  /** Closes a connection of which many wait, if these are more than `few`; whether there was one. */
   #makeRoom(few: number): boolean {
     const [blocked] = this.#blocked
     const line = blocked ?? this.#longest()
@@ -229,10 +230,16 @@ export class FairTurns {
     return true
   }
 
+  /** Of those that are next: to look at ten thousand for each request that comes would take longer than to begin it. */
   #longest(): Line | undefined {
     let longest: Line | undefined
-    for (const queue of [this.#urgent, this.#others])
-      for (const line of queue.lines()) if (line.waiting.length > (longest?.waiting.length ?? 0)) longest = line
+    for (const queue of [this.#urgent, this.#others]) {
+      let left = mostLookedAt
+      for (const line of queue.lines()) {
+        if (left-- === 0) break
+        if (line.waiting.length > (longest?.waiting.length ?? 0)) longest = line
+      }
+    }
     return longest
   }
 

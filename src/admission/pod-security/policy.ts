@@ -48,14 +48,14 @@ export interface ReadPolicy {
 
 type Labels = { readonly [name: string]: string }
 
-/** The policy of a namespace. What cannot be read is enforced as strictly as there is, and neither warned of nor noted down. */
-/** The labels that say it. */
+/** The labels that say what the policy of a namespace is. */
 export const policyLabels = (identity: Identity): readonly string[] =>
   (['enforce', 'audit', 'warn'] as const).flatMap((mode) => [
     identity.label(mode, 'pod-security'),
     identity.label(`${mode}-version`, 'pod-security'),
   ])
 
+/** The policy of a namespace. What cannot be read is enforced as strictly as there is, and neither warned of nor noted down. */
 export function policyOf(labels: Labels | undefined, defaults: Policy, identity: Identity): ReadPolicy {
   if (labels === undefined) return { policy: defaults, errors: [] }
   const errors: FieldError[] = []
