@@ -53,6 +53,10 @@ const operatorsOfObjects: { readonly [word: string]: Requirement['operator'] } =
   DoesNotExist: '!',
 }
 
+/** Labels and values that it speaks of: how long it takes to compile. */
+export const requirementsIn = ({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): number =>
+  matchExpressions.reduce((sum, { values = [] }) => sum + 1 + values.length, Object.keys(matchLabels).length)
+
 /** An absent selector picks nothing, an empty one everything. The object is taken as valid: an operator it cannot have picks nothing. */
 export function fromSelectorObject(selector: LabelSelectorObject | undefined): CompiledLabelSelector {
   if (selector === undefined) return noLabel

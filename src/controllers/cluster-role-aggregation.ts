@@ -2,7 +2,7 @@
 
 import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
-import { type CompiledLabelSelector, fromSelectorObject, type LabelSelectorObject } from '../api/label-selector.js'
+import { type CompiledLabelSelector, fromSelectorObject, type LabelSelectorObject, requirementsIn } from '../api/label-selector.js'
 import { nowOrInPieces } from '../base/pieces.js'
 import { bytesOf } from '../objects/entry-header.js'
 import { fieldsInSteps } from '../objects/fields-in-steps.js'
@@ -98,7 +98,7 @@ function* selectorsOf(
   const written = (aggregationRule.clusterRoleSelectors ?? []) as readonly LabelSelectorObject[]
   const selectors: CompiledLabelSelector[] = []
   for (const selector of written) {
-    if (requirementsOf(selector) > mostRequirements) {
+    if (requirementsIn(selector) > mostRequirements) {
       const { name } = partsOf(resource, role.key)
       throw new Error(`a selector of the aggregation rule of ${JSON.stringify(name)} has more than ${mostRequirements} labels and values`)
     }
@@ -107,9 +107,6 @@ function* selectorsOf(
   }
   return selectors
 }
-
-const requirementsOf = ({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): number =>
-  matchExpressions.reduce((sum, { values = [] }) => sum + 1 + values.length, Object.keys(matchLabels).length)
 
 /** Names of roles, those of the first selector first; one that several select stands where the first of them does. */
 async function select(

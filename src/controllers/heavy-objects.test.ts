@@ -1,13 +1,13 @@
 // Loops read heavy objects without what anybody can hang on them, such as thousands of labels, and what they write to them is carried out elsewhere.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { ApiServiceSource } from '../api/api-services.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
-import { StoredObject } from '../objects/stored-object.js'
+import { decodedWhole } from '../objects/decoded-whole.fixture.js'
 import type { Engine, OwnRequest } from '../verbs/engine.js'
 import { apiServicesResource, followApiServices } from './aggregation/follow-api-services.js'
 import { customApiServices } from './aggregation/register-custom.js'
@@ -179,14 +179,3 @@ test('quotas are counted in what is stored beside their labels', async (t) => {
   assert.deepEqual(rest, { spec: { hard: { pods: '3' } }, status: { hard: { pods: '3' }, used: { pods: '0' } } })
   assert.deepEqual(after?.labels, labels)
 })
-
-/** The keys of heavy objects that are decoded from now on. */
-function decodedWhole({ mock }: TestContext): readonly string[] {
-  const keys: string[] = []
-  const { decode } = StoredObject.prototype
-  mock.method(StoredObject.prototype, 'decode', function (this: StoredObject, ...args: Parameters<typeof decode>) {
-    if (this.key.endsWith('heavy') && this.size > 100_000) keys.push(this.key)
-    return decode.apply(this, args)
-  })
-  return keys
-}

@@ -18,6 +18,7 @@ import { systemClock } from '../base/clock.js'
 import type { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
+import { leanObject } from '../objects/lean-object.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
@@ -122,8 +123,8 @@ function askedOver(
   return webhookTokens({ identity, audiences, ...rest, post: (document) => endpoint.post(document), sleep })
 }
 
-/** They are asked for with every request of their token, and so stay in the cache of objects. */
-function tokenObjects(store: ObjectStore, catalogs: CatalogSource): TokenObjects {
+/** They are asked for with every request of their token, and so stay in the cache of objects; their labels are nobody's business. */
+export function tokenObjects(store: ObjectStore, catalogs: CatalogSource): TokenObjects {
   return {
     find: (name, namespace, object) => {
       const resource = catalogs.current.find('', 'v1', name)
@@ -132,7 +133,7 @@ function tokenObjects(store: ObjectStore, catalogs: CatalogSource): TokenObjects
     decode: (name, stored) => {
       const resource = catalogs.current.find('', 'v1', name)
       if (resource === undefined) throw new Error(`${name} are not served`)
-      return stored.decode(resource)
+      return leanObject(stored, resource)
     },
   }
 }

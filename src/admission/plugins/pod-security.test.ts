@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../../api/api-error.js'
+import { decodedWhole } from '../../objects/decoded-whole.fixture.js'
 import { usualPodSecurity } from '../config/pod-security-settings.js'
 import { refusalOf, type Stage, stageOf } from '../stage.fixture.js'
 import { podSecurity } from './pod-security.js'
@@ -97,13 +98,17 @@ test('labels that are no policy are refused when they come, and enforced strictl
   assert.equal(await refusalOf(plugin, same), '')
 })
 
-test('whoever tightens a namespace is told of the pods that are there', async () => {
+test('whoever tightens a namespace is told of the pods that are there', async (t) => {
   const { stage, plugin } = await withNamespace({})
   await stage.put(stage.find('pods'), podWith({ hostPID: true }, 'p1'))
   const ports = [{ containerPort: 80, hostPort: 80 }]
   await stage.put(stage.find('pods'), podWith({ hostPID: true, containers: [{ ...container, ports }] }, 'p2'))
   await stage.put(stage.find('pods'), podWith({ hostIPC: true }, 'other'))
   await stage.put(stage.find('pods'), podWith(good, 'fine'))
+  const { metadata, ...heavy } = podWith({ hostIPC: true }, 'heavy')
+  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`label-${i}`, 'x']))
+  await stage.put(stage.find('pods'), { ...heavy, metadata: { ...metadata, labels } })
+  const decoded = decodedWhole(t)
   const namespace = (labels: Labels) => ({ metadata: { name: 'a', labels: labelsOf(labels) } })
   const change = async (from: Labels, to: Labels): Promise<readonly string[]> => {
     stage.warnings.length = 0
@@ -113,9 +118,10 @@ test('whoever tightens a namespace is told of the pods that are there', async ()
   }
   assert.deepEqual(await change({}, { enforce: 'baseline' }), [
     'existing pods in namespace "a" violate the new PodSecurity enforce level "baseline:latest"',
-    'other (and 1 other pod): host namespaces',
+    'heavy (and 2 other pods): host namespaces',
     'p2: host namespaces, hostPort',
   ])
+  assert.deepEqual(decoded, [])
   assert.deepEqual(await change({ enforce: 'restricted' }, { enforce: 'baseline' }), [])
   assert.deepEqual(await change({ enforce: 'baseline' }, { enforce: 'privileged' }), [])
 })

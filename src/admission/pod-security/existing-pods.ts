@@ -3,6 +3,7 @@
 import type { Resource } from '../../api/catalog.js'
 import { inPieces } from '../../base/pieces.js'
 import { compareText } from '../../base/text-order.js'
+import { leanAnnotated } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { AdmissionRequest } from '../admission.js'
@@ -60,7 +61,7 @@ function* lookAtPods(
     if (stored === undefined) continue
     if (checked >= mostPods || performance.now() > deadline) break
     checked += 1
-    const object = stored.decode(pods)
+    const object = leanAnnotated(stored, pods)
     const pod = podOf(object)
     if (pod === undefined || settings.exemptions.runtimeClasses.has(pod.spec.runtimeClassName ?? '')) continue
     const violations = evaluatePod(enforce, { ...pod, identity: request.identity })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { atOnce } from '../../base/pieces.js'
 import { timedTest } from '../../base/timed-test.fixture.js'
 import { turnsOf } from '../../base/turns.fixture.js'
+import { decodedWhole } from '../../objects/decoded-whole.fixture.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { StoredObject } from '../../objects/stored-object.js'
 import { BoundVolumes } from './bound-volumes.js'
@@ -140,6 +141,15 @@ test('where there is no room for names, answers are the same', async () => {
   for (const node of ['n1', 'n2', 'n3']) for (let i = 0; i < 20; i++) await drop(store, 'pods', 'space', `${node}-p${i}`)
   assert.equal(pods.keptBytes, 0)
   assert.ok(!(await may(`GET ${core}/secrets/n1-secret0`)))
+})
+
+test('an attachment is looked at without its labels', async (t) => {
+  const { store, may } = await stageOf()
+  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`label-${i}`, 'x']))
+  await put(store, 'volumeattachments', { metadata: { name: 'heavy', labels }, spec: { nodeName: 'n1', source: {} } }, 'storage.k8s.io')
+  const decoded = decodedWhole(t)
+  assert.ok(await may('GET /apis/storage.k8s.io/v1/volumeattachments/heavy'))
+  assert.deepEqual(decoded, [])
 })
 
 test('a pod that changes while somebody looks through the claims does not lose what it names', async () => {

@@ -9,6 +9,7 @@ import { nowOrInPieces, SharedPieces } from '../../base/pieces.js'
 import { type Promised, whenThere } from '../../base/promised.js'
 import { fieldsInSteps, mostReadAtOnce } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
@@ -170,7 +171,8 @@ export class NodePods {
   }
 
   #object<T extends ApiObject>(resource: Resource | undefined, namespace: string, name: string): T | undefined {
-    return resource && (this.#store.read({ resource, namespace, name })?.decode(resource) as T | undefined)
+    const stored = resource && this.#store.read({ resource, namespace, name })
+    return resource && stored && (leanObject(stored, resource) as T)
   }
 
   async #read(): Promise<void> {

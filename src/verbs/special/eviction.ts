@@ -3,10 +3,12 @@
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
 import type { Resource } from '../../api/catalog.js'
-import { fromSelectorObject, type LabelSelectorObject } from '../../api/label-selector.js'
+import { fromSelectorObject, type LabelSelectorObject, requirementsIn } from '../../api/label-selector.js'
 import type { ApiObject } from '../../api/object.js'
 import { checkDeleteOptions, type DeleteOptions } from '../../api/options/delete-options.js'
 import { isDryRun } from '../../api/options/write-options.js'
+import { nowOrInPieces, Pieces } from '../../base/pieces.js'
+import { leanObject } from '../../objects/lean-object.js'
 import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
 import { checkPreconditions, remove } from '../delete.js'
@@ -151,7 +153,8 @@ interface Charge {
 async function chargeBudget(engine: Engine, call: Call, { pod, request, options }: Charge): Promise<string | undefined> {
   const budgets = request.catalog.find('policy', 'v1', 'poddisruptionbudgets')
   if (budgets === undefined) return undefined
-  const [first, second] = budgetsOf(engine, budgets, { pod, namespace: call.namespace })
+  const pieces = new Pieces(() => call.throwIfAborted())
+  const [first, second] = await nowOrInPieces(budgetsOf(engine, call, { budgets, pod }), pieces)
   if (first === undefined) return undefined
   if (second !== undefined) throw tooManyBudgets()
   const name = first.metadata?.name ?? ''
@@ -173,16 +176,25 @@ function sparesUnready({ gates }: Call, { spec, status: { currentHealthy = 0, de
   return currentHealthy >= desiredHealthy && desiredHealthy > 0
 }
 
-function budgetsOf(
-  engine: Engine,
-  resource: Resource,
-  { pod, namespace }: { readonly pod: Pod; readonly namespace: string },
-): readonly Budget[] {
-  const page = engine.store.list({ resource, namespace, selection: everything, limit: 0 })
-  return Array.from(page.objects(), (object) => object.decode(resource) as Budget).filter(({ spec }) => {
-    const selector = fromSelectorObject(spec?.selector)
-    return selector.matches(pod.metadata?.labels)
-  })
+/** To compile a selector of more labels and values takes milliseconds. */
+const mostRequirements = 5000
+
+/** Two at most, in short steps: there may be many, and large ones, in the namespace. */
+function* budgetsOf(
+  { store }: Engine,
+  call: Call,
+  { budgets: resource, pod }: { readonly budgets: Resource; readonly pod: Pod },
+): Generator<undefined, readonly Budget[], void> {
+  const found: Budget[] = []
+  for (const stored of store.look({ resource, namespace: call.namespace, selection: everything })) {
+    yield undefined
+    if (stored === undefined) continue
+    const budget = leanObject(stored, resource) as Budget
+    const { selector } = budget.spec ?? {}
+    if (selector !== undefined && requirementsIn(selector) > mostRequirements) call.leaveIfMovable()
+    if (fromSelectorObject(selector).matches(pod.metadata?.labels) && found.push(budget) === 2) break
+  }
+  return found
 }
 
 function charge(call: Call, resource: Resource, budget: Budget): ApiObject {

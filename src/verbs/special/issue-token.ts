@@ -6,6 +6,7 @@ import type { Catalog } from '../../api/catalog.js'
 import { invalid as invalidField } from '../../api/field-error.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import type { Reference } from '../../auth/service-account-claims.js'
+import { leanObject } from '../../objects/lean-object.js'
 import { validateTokenRequest } from '../../resources/authentication/token-request.js'
 import type { BoundObjectReference, TokenRequest } from '../../resources/authentication/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
@@ -22,7 +23,7 @@ export async function issueToken(engine: Engine, call: Call, { body, catalog, va
   checkName(call, body)
   const stored = engine.store.read(addressOf(call))
   if (stored === undefined) throw notFound(call.resource.subject, call.name)
-  const account = referenceOf(call.name, stored.decode(call.resource))
+  const account = referenceOf(call.name, leanObject(stored, call.resource))
   const request = complete(call, body as TokenRequest, issuer.options.audiences)
   const errors = validateTokenRequest(request)
   if (errors.length > 0) throw invalid(kindOf(call), '', errors)
@@ -84,8 +85,9 @@ function findBound(
     throw badRequest(`cannot bind token to object of type ${group}/${apiVersion.slice(slash + 1)}, Kind=${kind}`)
   }
   if (name === '') throw badRequest('Name parameter required.')
-  const object = engine.store.read({ resource, namespace: call.namespace, name })?.decode(resource)
-  if (object === undefined) throw notFound(resource.subject, name)
+  const stored = engine.store.read({ resource, namespace: call.namespace, name })
+  if (stored === undefined) throw notFound(resource.subject, name)
+  const object = leanObject(stored, resource)
   if (kind === 'Pod' && (object as Pod).spec?.serviceAccountName !== call.name) {
     throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`)
   }

@@ -2,6 +2,7 @@
 
 import { ApiError, notFound } from '../../api/api-error.js'
 import type { ApiObject } from '../../api/object.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { Location, Way } from './signatures.js'
 
 interface Node extends ApiObject {
@@ -14,14 +15,14 @@ interface Node extends ApiObject {
 export const usualAddressTypes: readonly string[] = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP']
 const usualPort = 10250
 
-/** An object of the core group; throws where there is none. */
+/** An object of the core group, without what anybody may hang on it; throws where there is none. */
 export function findObject<T extends ApiObject>({ engine, catalog, call }: Way, resourceName: string, name: string): T {
   const resource = catalog.find('', 'v1', resourceName)
   if (resource === undefined) throw new Error(`there are no ${resourceName}`)
   const address = { resource, namespace: resource.namespaced ? call.namespace : '', name }
-  const object = engine.store.read(address)?.decode(resource)
-  if (object === undefined) throw notFound(resource.subject, name)
-  return object as T
+  const stored = engine.store.read(address)
+  if (stored === undefined) throw notFound(resource.subject, name)
+  return leanObject(stored, resource) as T
 }
 
 export function agentOf(way: Way, name: string): Pick<Location, 'scheme' | 'host'> & { readonly port: string } {

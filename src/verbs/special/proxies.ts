@@ -6,6 +6,7 @@ import { badRequest, notThere } from '../../api/api-error.js'
 import { quote } from '../../api/field-error.js'
 import type { ApiObject } from '../../api/object.js'
 import { ipText, isGlobalUnicast, parseIp } from '../../api/validation/ip.js'
+import { leanObject } from '../../objects/lean-object.js'
 import { agentOf, findObject } from './node-agent.js'
 import type { Connect, Location, Way } from './signatures.js'
 
@@ -90,7 +91,8 @@ function isOfPod(way: Way, { ip, targetRef }: EndpointAddress): boolean {
   if (targetRef?.namespace !== way.call.namespace) return false
   const resource = way.catalog.find('', 'v1', 'pods')
   if (resource === undefined || !targetRef.name) return false
-  const pod = way.engine.store.read({ resource, namespace: way.call.namespace, name: targetRef.name })?.decode(resource) as Pod | undefined
+  const stored = way.engine.store.read({ resource, namespace: way.call.namespace, name: targetRef.name })
+  const pod = stored && (leanObject(stored, resource) as Pod)
   return pod?.status?.podIPs?.some((each) => each.ip === ip) ?? false
 }
 
