@@ -19,8 +19,13 @@ test('few long texts are light, until they are very long', () => {
   assert.equal(isHeavy(bytesOf(`{"a":"${'x'.repeat(400_000)}"}`), 100_000), true)
 })
 
+test('many parts are heavy in few kilobytes', () => {
+  assert.equal(isHeavy(bytesOf(`{"a":[${'{},'.repeat(4900)}{}]}`)), true)
+  assert.equal(isHeavy(bytesOf(`{"a":[${'{},'.repeat(1500)}{}]}`)), true)
+})
+
 test('what is short is light, whatever it is made of', () => {
-  assert.equal(isHeavy(bytesOf('[],'.repeat(4000))), false)
+  assert.equal(isHeavy(bytesOf('[],'.repeat(1300))), false)
   assert.equal(isHeavy(new Uint8Array()), false)
 })
 

@@ -2,12 +2,12 @@
 
 import { Pieces } from './pieces.js'
 
-/** Below this nobody needs to look: of so few bytes not much can be made. */
-const lightBytes = 16 << 10
+/** Below this nobody needs to look: an item and its comma are two bytes at least. */
+const lightBytes = 4 << 10
 /** Of text that is one long value half a megabyte takes a few milliseconds. */
 const heavyBytes = 512 << 10
 /** Members and items: the decoding, the rules and the bookkeeping of owners take about ten microseconds for each. */
-const mostParts = 2000
+export const mostParts = 2000
 /** What stands for another character in a text is read and written one by one, for a tenth of a microsecond each. */
 const mostEscapes = 50_000
 

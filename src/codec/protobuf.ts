@@ -183,18 +183,19 @@ const textEncoder = new TextEncoder()
 const parseText = (text: string): unknown =>
   text.length < maxJsonDepth && !/\d{16}/.test(text) ? JSON.parse(text) : parseJson(textEncoder.encode(text)).value
 
-/** The object of a message, without its type. Throws {@link ProtobufReadError}. */
-export const decodeProtobuf = (schema: s.StructNode, raw: Uint8Array): Record<string, unknown> => decodeMessage(schema, raw, parseText)
+/** The object of a message, without its type. Throws {@link ProtobufReadError}, and a TooHeavyError where it has more than `most` parts. */
+export const decodeProtobuf = (schema: s.StructNode, raw: Uint8Array, most?: number): Record<string, unknown> =>
+  decodeMessage(schema, raw, parseText, most)
 
 /** A request body. Fields that nobody knows are passed over, so there is nothing to report. */
-export function decodeProtobufObject(bytes: Uint8Array, expected: ExpectedType): DecodedObject {
+export function decodeProtobufObject(bytes: Uint8Array, expected: ExpectedType, mostParts?: number): DecodedObject {
   const { apiVersion, kind, raw } = inWords(
     () => readEnvelope(bytes),
     (why) => unrecognized(why, bytes, expected),
   )
   checkType({ apiVersion, kind }, bytes, expected)
   const object = inWords(
-    () => decodeProtobuf(expected.schema, raw),
+    () => decodeProtobuf(expected.schema, raw, mostParts),
     (why) => cannotBeHandled(expected, why),
   )
   return { object, problems: [] }

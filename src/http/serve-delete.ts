@@ -58,7 +58,7 @@ async function readDeleteOptions(target: Target): Promise<DeleteOptions> {
   if (bytes.length === 0) return parseDeleteOptions({ query, identity })
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: deleteOptionsSchema, anyVersion: true }
-  const { object } = decodeBody(format, bytes, expected)
+  const { object } = decodeBody(format, bytes, expected, exchange.isMovable)
   if (exchange.audited) auditOptions(exchange, object)
   return parseDeleteOptions({ query, identity, body: object })
 }

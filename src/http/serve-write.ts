@@ -88,7 +88,7 @@ interface Sent {
 /** The body as an object of the resource's kind, with what was left out filled in. */
 function decodeSent({ exchange, call }: Target, { bytes, format, options }: Sent): ApiObject {
   const resource = call.subresource?.shown ?? call.resource
-  const decoded = decodeBody(format, bytes, resource)
+  const decoded = decodeBody(format, bytes, resource, exchange.isMovable)
   const unreadable = call.subresource?.view === undefined ? resource.definition.unreadable?.(decoded.object) : undefined
   if (unreadable !== undefined) throw cannotBeHandled(resource, unreadable)
   const validation = fieldValidationOf(options)
