@@ -21,6 +21,7 @@ import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
 import { lookAtNode } from './node-insides.js'
 import { paceAccepts } from './paced-accepts.js'
+import { PacedEnds } from './paced-ends.js'
 import { PacedHandshakes } from './paced-handshakes.js'
 import { PacedInputs } from './paced-input.js'
 import { isAnswering, QueuedAnswers } from './queued-answers.js'
@@ -295,6 +296,7 @@ interface Routing {
 function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing): (socket: Socket) => void {
   const parts = { turns: readings, paced: new PacedInputs() }
   const inputs = new Http2Inputs()
+  const ends = new PacedEnds()
   const [listener] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   const serveHttp1 = (socket: Socket): void => {
@@ -302,6 +304,7 @@ function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing
     countHttp1Parts(socket, parts)
   }
   https.on('secureConnection', (socket: TLSSocket) => {
+    ends.pace(socket)
     if (socket.alpnProtocol === 'h2') {
       const session = sessions.accept(socket)
       if (session !== undefined) readings.of(socket).takeOver = () => inputs.pace(socket, session)

@@ -54,6 +54,7 @@ const http1 = ['small parts of HTTP/1.1 bodies are counted', 'HTTP/1.1 is read i
 const http2 = 'HTTP/2 is read in pieces'
 const accepting = 'connections are accepted a few at a time'
 const reading = 'reading stops between turns'
+const ending = 'connections are ended a few at a time'
 
 /** The same but for what is under these names. */
 const without = (value: unknown, ...names: readonly string[]): object =>
@@ -76,8 +77,10 @@ test('what is missing is named, all of it in one line', async () => {
     [{ session: { [Symbol('handle')]: {} } }, [http2]],
     [{ listening: without(real.listening, 'onconnection') }, [accepting]],
     [{ connections: [without(tcp, 'readStop'), tls] }, [reading]],
-    [{ connections: [tcp, without(tls, 'readStart')] }, [reading]],
-    [{ parser: null, session: null, listening: null, connections: [null] }, [...http1, http2, accepting, reading]],
+    // What only inherits from a handle has no `onread`.
+    [{ connections: [tcp, without(tls, 'readStart')] }, [reading, ending]],
+    [{ connections: [tcp, without(tls, 'onread')] }, [ending]],
+    [{ parser: null, session: null, listening: null, connections: [null] }, [...http1, http2, accepting, reading, ending]],
   ] as const)
     assert.deepEqual(toldOf({ ...real, ...changes }), [expected])
 })
@@ -113,8 +116,8 @@ test('what throws when it is looked at is missing, and ends nothing', async () =
   }
   for (const [changes, expected] of [
     [{ parser: refuse }, [...http1, http2]],
-    [{ context: refuse }, [reading]],
-    [{ encrypted: refuse }, [reading]],
+    [{ context: refuse }, [reading, ending]],
+    [{ encrypted: refuse }, [reading, ending]],
     [{ http2: refuse }, [http2]],
     [{ session: refuse }, [http2]],
   ] as const) {

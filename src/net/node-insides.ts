@@ -47,6 +47,10 @@ const measures: readonly Measure[] = [
     name: 'reading stops between turns',
     isPossible: ({ connections }) => connections.every((connection) => has(connection, 'readStop', 'readStart')),
   },
+  {
+    name: 'connections are ended a few at a time',
+    isPossible: ({ connections }) => connections.some((connection) => has(connection, 'onread')),
+  },
 ]
 
 /** One line for all that this version of Node does not make possible, if anything. `failures`: what was thrown while it was looked for. */

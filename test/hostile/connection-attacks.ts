@@ -1,15 +1,19 @@
 // Headers, queries and connections, most of them of somebody without a credential.
 
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { type AddressInfo, connect as connectTcp, createServer as createTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { Access } from '../kit/api-client.js'
 import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
+import { takeTurn } from '../kit/longest-turn.js'
+import { repoRoot } from '../kit/paths.js'
 import { openUnread } from '../kit/raw-http2.js'
 import { RawSocket } from '../kit/raw-socket.js'
 import { fill, fillWith, listOf } from '../linear/shape.js'
 import { type Attack, type Outcome, outcomeOf, type Target, worstOf } from './attack.js'
+import type { Crowd, CrowdKind } from './crowd.js'
 
 const anonymous = (finding: number, name: string, path: string, headers: Readonly<Record<string, string>> = {}): Attack => ({
   finding,
@@ -173,12 +177,39 @@ async function helloAtOnce({ server }: Target, count: number, isHeldBack: boolea
   return { status: 200, bytes: 0 }
 }
 
+/** Only that they end counts, and that their descriptors are given back. */
+const killedCrowd = (kind: CrowdKind, protocol: Crowd['protocol'], name: string): Attack => ({
+  finding: 7,
+  name,
+  run: async ({ server }) => {
+    const before = server.openDescriptors
+    const crowd: Crowd = { access: server.access, count: 2000, kind, protocol }
+    const stdio = ['ignore', 'pipe', 'inherit'] as const
+    const child = spawn(process.execPath, [`${repoRoot}.build/test/hostile/crowd.js`, JSON.stringify(crowd)], { stdio: [...stdio] })
+    await once(child.stdout as NonNullable<typeof child.stdout>, 'data')
+    await takeTurn(server)
+    child.kill('SIGKILL')
+    await until(
+      async () => server.openDescriptors,
+      (open) => open < before + 20,
+      20_000,
+    )
+    return { status: 200, bytes: 0 }
+  },
+})
+
 export const connectionAttacks: readonly Attack[] = [
   ...headerAttacks,
   unreadWatches,
   { finding: 7, name: '200 HTTP/2 sessions that are reset and closed', run: resetSessions },
   { finding: 7, name: '300 connections at once', run: (target) => helloAtOnce(target, 300, false) },
   { finding: 7, name: '300 open connections that begin TLS at once', run: (target) => helloAtOnce(target, 300, true) },
+  killedCrowd('idle', 'http/1.1', '2,000 idle connections whose client is killed'),
+  killedCrowd('idle', 'h2', '2,000 idle HTTP/2 connections whose client is killed'),
+  killedCrowd('watching', 'http/1.1', '2,000 watchers whose client is killed'),
+  killedCrowd('watching', 'h2', '2,000 watchers over HTTP/2 whose client is killed'),
+  killedCrowd('writing', 'http/1.1', '2,000 connections with half a request whose client is killed'),
+  killedCrowd('writing', 'h2', '2,000 HTTP/2 connections with half a request whose client is killed'),
   { finding: 7, name: '5,000 pipelined requests on one connection', run: (target) => pipeline(target, [], 5000) },
   { finding: 7, name: '3,000 pipelined requests behind a watch that ends', run: (target) => pipeline(target, [shortWatch], 3000) },
 ]

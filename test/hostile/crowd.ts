@@ -1,0 +1,50 @@
+// A client in a process of its own: very many connections, which end at once when it is killed. Says "ready" when all of them are open.
+
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:tls'
+import type { Access } from '../kit/api-client.js'
+import { trusting } from '../kit/trust.js'
+
+export type CrowdKind = 'idle' | 'watching' | 'writing'
+
+export interface Crowd {
+  readonly access: Access
+  readonly count: number
+  readonly kind: CrowdKind
+  readonly protocol: 'http/1.1' | 'h2'
+}
+
+const crowd: Crowd = JSON.parse(process.argv[2] ?? '')
+const { access, count, kind, protocol } = crowd
+const { hostname, port } = new URL(access.url)
+const path = kind === 'idle' ? '/livez' : `/api/v1/namespaces/default/configmaps${kind === 'watching' ? '?watch=true' : ''}`
+const method = kind === 'writing' ? 'POST' : 'GET'
+const authorization = `Bearer ${access.token}`
+/** By then the first part of a body is there, which nobody answers. */
+const writtenMs = 50
+
+function open(): Promise<void> {
+  return new Promise((resolve) => {
+    const begun = (): void => void (kind === 'writing' ? setTimeout(resolve, writtenMs) : undefined)
+    const socket = connect({ host: hostname, port: Number(port), ...trusting(access.ca), ALPNProtocols: [protocol] }, () => {
+      if (protocol === 'h2') {
+        const session = connectHttp2(access.url, { createConnection: () => socket }).on('error', () => undefined)
+        const stream = session.request({ ':path': path, ':method': method, authorization, 'content-type': 'application/json' })
+        stream.on('error', () => undefined).on('response', () => resolve())
+        stream.resume()
+        if (kind === 'writing') stream.write('{')
+        else stream.end()
+      } else {
+        const body = kind === 'writing' ? 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{' : '\r\n'
+        socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${body}`)
+        socket.on('data', () => resolve())
+      }
+      begun()
+    })
+    socket.on('error', () => resolve())
+  })
+}
+
+for (let opened = 0; opened < count; opened += 20) await Promise.all(Array.from({ length: 20 }, open))
+process.stdout.write('ready\n')
+setInterval(() => undefined, 60_000)
