@@ -37,7 +37,7 @@ import { ownerUids } from './owner-fields.js'
 
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
 const longNumberFlag = 0x8000_0000
-const nullFlag = 0x4000_0000
+export const nullFlag = 0x4000_0000
 const spliceMask = 0x3fff_ffff
 
 /** What is to be known of a kind to read and write its entries. */

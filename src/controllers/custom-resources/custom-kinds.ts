@@ -5,7 +5,6 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { ResourceDefinition } from '../../api/definition.js'
 import type { HookWays } from '../../net/hook-ways.js'
-import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
@@ -14,6 +13,7 @@ import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.
 import { type ConversionWebhook, conversionWebhook, type WebhookParts } from './conversion-webhook.js'
 import { leanDefinition } from './lean-definition.js'
 import { serviceLocator } from './locate-service.js'
+import { wholeDefinition, withSpecOf } from './whole-definition.js'
 
 export const definitionsResource = (catalogs: Pick<CatalogSource, 'current'>): Resource | undefined => {
   const { current } = catalogs
@@ -40,6 +40,8 @@ const terminating = (): ApiError =>
 
 interface Served {
   readonly fingerprint: string
+  /** No more of its definition than says which it is, and its spec, which the kind has anyway. */
+  readonly of: CustomResourceDefinition
   readonly kind: ResourceDefinition
   readonly webhook: ConversionWebhook | undefined
   /** Requests that began with the kind find out here that it is going, or gone. */
@@ -52,10 +54,10 @@ export interface ReadDefinition {
   readonly whole: () => CustomResourceDefinition
 }
 
-export const readDefinition = (store: ObjectStore, object: StoredObject, definitions: Resource): ReadDefinition => ({
-  lean: leanDefinition(store, object, definitions),
-  whole: () => leanObject(object, definitions) as CustomResourceDefinition,
-})
+export function readDefinition(store: ObjectStore, object: StoredObject, resource: Resource): ReadDefinition {
+  const lean = leanDefinition(store, object, resource)
+  return { lean, whole: () => wholeDefinition(store, object, { resource, lean }) }
+}
 
 /** What a catalog has of custom kinds, kept true to the definitions that it is told of. */
 export class CustomKinds {
@@ -92,7 +94,7 @@ export class CustomKinds {
       return
     }
     if (before?.fingerprint === fingerprint(read.lean)) return
-    const definition = read.whole()
+    const definition = withSpecOf(read.lean, before?.of) ?? read.whole()
     const made = this.#make(definition)
     this.#served.set(key, made)
     if (before !== undefined) before.state.isGone = definition.metadata?.deletionTimestamp !== undefined
@@ -119,7 +121,9 @@ export class CustomKinds {
         throw notFound({ group: definition.spec?.group ?? '', resource: definition.spec?.names?.plural ?? '', kind: '' }, '')
     }
     const kind = { ...customKind(definition, webhook?.convert), checkCreatable }
-    return { fingerprint: fingerprint(definition), kind, webhook, state }
+    const { uid = '', generation, deletionTimestamp } = definition.metadata ?? {}
+    const of = { metadata: { uid, generation, deletionTimestamp }, spec: definition.spec } as CustomResourceDefinition
+    return { fingerprint: fingerprint(definition), of, kind, webhook, state }
   }
 }
 

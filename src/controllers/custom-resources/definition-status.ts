@@ -4,6 +4,7 @@ import { ApiError } from '../../api/api-error.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { mergeDifference } from '../../base/merge-difference.js'
+import { nowOrInPieces } from '../../base/pieces.js'
 import { listSome, shorten } from '../../base/shorten.js'
 import { sortTexts } from '../../base/text-order.js'
 import { annotatedMetadataOf, leanObject, metadataOf } from '../../objects/lean-object.js'
@@ -23,10 +24,11 @@ import type { Loop } from '../leader-election.js'
 import { deleteContents, type Remaining } from '../namespace-contents.js'
 import { patchOwn } from '../own-write.js'
 import { acceptNames, refuseNames } from './accepted-names.js'
-import { definitionsResource, isOwnGroup } from './custom-kinds.js'
+import { definitionsResource, isEstablished, isOwnGroup } from './custom-kinds.js'
 import { Extracts } from './extracts.js'
 import { leanDefinition } from './lean-definition.js'
 import { groupIn, NamesByGroup } from './names-by-group.js'
+import { parseAhead } from './whole-definition.js'
 
 /** A key beside those of definitions: a definition of the group is gone, and its names are free. */
 const freed = (group: string): string => `*.${group}`
@@ -163,6 +165,8 @@ class Tending {
     const conditions = this.withConditions(definition.status?.conditions ?? [], wanted)
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return
+    if (established.status === 'True' && !isEstablished(definition))
+      await nowOrInPieces(parseAhead(this.parts.engine.store, stored, this.resource), this.run.pieces)
     await this.write(definition, { status })
   }
 
