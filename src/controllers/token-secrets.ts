@@ -3,17 +3,15 @@
 import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { Identity } from '../api/identity.js'
-import { type ApiObject, withMetadata } from '../api/object.js'
 import { partsOf } from '../objects/keys.js'
+import { leanAnnotated, metadataOf } from '../objects/lean-object.js'
 import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { encodeText } from '../resources/core/base64-text.js'
-import type { Secret, ServiceAccount } from '../resources/core/v1.schema.js'
-import { remove } from '../verbs/delete.js'
-import { update } from '../verbs/update.js'
+import type { Secret } from '../resources/core/v1.schema.js'
 import { KeyedLoop, type LoopParts, type Run } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
-import { ownCall } from './own-call.js'
+import { patchOwn, removeOwn } from './own-write.js'
 import type { RootCa } from './root-ca.js'
 
 interface Kinds {
@@ -87,17 +85,17 @@ async function keepSecret(
 ): Promise<void> {
   const { identity, issuer, store } = engine
   const stored = store.read({ resource: secrets, namespace, name })
-  const secret = stored?.decode(secrets) as Secret | undefined
+  const secret = stored && (leanAnnotated(stored, secrets) as Secret)
   if (secret === undefined || secret.type !== tokenType(identity) || secret.metadata?.deletionTimestamp !== undefined) return
   const annotations = secret.metadata?.annotations ?? {}
   const accountName = annotations[identity.label('service-account.name')] ?? ''
   const wantedUid = annotations[identity.label('service-account.uid')] ?? ''
-  const account = store.read({ resource: accounts, namespace, name: accountName })?.decode(accounts) as ServiceAccount | undefined
-  const uid = account?.metadata?.uid ?? ''
+  const account = store.read({ resource: accounts, namespace, name: accountName })
+  const uid = (account && metadataOf(account, accounts).uid) ?? ''
   const target = { resource: secrets, namespace, name }
+  const seen = { uid: secret.metadata?.uid ?? '', resourceVersion: secret.metadata?.resourceVersion ?? '' }
   if (account === undefined || (wantedUid !== '' && wantedUid !== uid)) {
-    const options = { preconditions: { uid: secret.metadata?.uid ?? '', resourceVersion: secret.metadata?.resourceVersion ?? '' } }
-    await unlessChanged(remove(engine, ownCall(engine, { ...target, options })))
+    await unlessChanged(removeOwn(engine, { ...target, options: { preconditions: seen } }))
     return
   }
   const { data = {} } = secret
@@ -105,19 +103,11 @@ async function keepSecret(
   const isComplete = data['token'] && data['ca.crt'] === wanted['ca.crt'] && data['namespace'] && wantedUid === uid
   if (isComplete || issuer === undefined) return
   const token = data['token'] || encodeText(await issuer.issueForSecret({ namespace, secret: name, account: { name: accountName, uid } }))
-  const filled = withMetadata(
-    { ...secret, data: { ...wanted, ...(data['namespace'] ? { namespace: data['namespace'] } : {}), ...others(data), token } } as ApiObject,
-    {
-      annotations: { ...annotations, [identity.label('service-account.uid')]: uid },
-      managedFields: undefined,
-    },
-  )
-  await unlessChanged(update(engine, ownCall(engine, target), { object: filled }))
+  // What else somebody put there stays.
+  const filled = { ...wanted, ...(data['namespace'] ? { namespace: data['namespace'] } : {}), token }
+  const metadata = { ...seen, annotations: { [identity.label('service-account.uid')]: uid } }
+  await unlessChanged(patchOwn(engine, target, { metadata, data: filled }))
 }
-
-/** What else somebody put there stays. */
-const others = (data: { readonly [key: string]: string }): { readonly [key: string]: string } =>
-  Object.fromEntries(Object.entries(data).filter(([key]) => !['token', 'ca.crt', 'namespace'].includes(key)))
 
 /** All secrets of an account that is gone are looked at again, and go. */
 async function dropSecretsOf(
@@ -131,7 +121,7 @@ async function dropSecretsOf(
   for (const object of engine.store.look({ resource: kinds.secrets, namespace, selection: everything })) {
     if (run.pieces.isOver) await run.pieces.next()
     if (object === undefined || object.index(kinds.secrets).fields?.['type'] !== tokenType(engine.identity)) continue
-    if (object.decode(kinds.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(kinds.secrets, object.key).name)
+    if (leanAnnotated(object, kinds.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(kinds.secrets, object.key).name)
   }
   const failures: unknown[] = []
   // One that may not be deleted does not save the others.
