@@ -27,7 +27,7 @@ export const tokenSecrets =
   (rootCa: RootCa) =>
   (parts: LoopParts): Loop => {
     const { identity } = parts.engine
-    const isToken = (object: StoredObject, secrets: Resource): boolean => object.index(secrets).fields?.['type'] === tokenType(identity)
+    const isToken = (object: StoredObject, secrets: Resource): boolean => object.fields(secrets)?.['type'] === tokenType(identity)
     return new KeyedLoop(parts, {
       name: 'serviceaccount_tokens_secret',
       concurrency: 4,
@@ -120,7 +120,7 @@ async function dropSecretsOf(
   const names: string[] = []
   for (const object of engine.store.look({ resource: kinds.secrets, namespace, selection: everything })) {
     if (run.pieces.isOver) await run.pieces.next()
-    if (object === undefined || object.index(kinds.secrets).fields?.['type'] !== tokenType(engine.identity)) continue
+    if (object === undefined || object.fields(kinds.secrets)?.['type'] !== tokenType(engine.identity)) continue
     if (leanAnnotated(object, kinds.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(kinds.secrets, object.key).name)
   }
   const failures: unknown[] = []

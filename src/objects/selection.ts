@@ -39,7 +39,7 @@ export function matcherOf(resource: Resource, selection: Selection): Matcher | u
 export function fieldOf(resource: Resource, object: StoredObject, path: string): string {
   if (path === 'metadata.name') return partsOf(resource, object.key).name
   if (path === 'metadata.namespace') return partsOf(resource, object.key).namespace
-  return object.index(resource).fields?.[path] ?? ''
+  return object.fields(resource)?.[path] ?? ''
 }
 
 /** The conditions of a selector that an index of labels can answer. */

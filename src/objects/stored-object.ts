@@ -6,7 +6,6 @@
 import { ApiError } from '../api/api-error.js'
 import type { KnownVersion, Resource } from '../api/catalog.js'
 import type { BatchConversion } from '../api/conversion.js'
-import { indexVersionFor } from '../api/index-version.js'
 import type { ApiObject } from '../api/object.js'
 import { allocateRoomy } from '../base/front-room.js'
 import { sortTexts } from '../base/text-order.js'
@@ -25,8 +24,6 @@ import {
   type EntryBytes,
   type EntryHead,
   formatOf,
-  indexPlace,
-  indexVersionOf,
   isWrittenAs,
   joinEntry,
   makeHead,
@@ -34,6 +31,7 @@ import {
 } from './entry-header.js'
 import type { ItemCache } from './item-cache.js'
 import { ownerUids } from './owner-fields.js'
+import { fieldsAlone, parseIndex, type SelectorIndex } from './selector-index.js'
 
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
 const longNumberFlag = 0x8000_0000
@@ -46,16 +44,8 @@ export type StoredKind = Pick<
   'kind' | 'storedSchema' | 'storedApiVersion' | 'versions' | 'conversion' | 'indexedFields' | 'indexVersion'
 >
 
-/** What selectors look at. */
-export interface SelectorIndex {
-  readonly labels: { readonly [key: string]: string } | undefined
-  readonly fields: { readonly [path: string]: string } | undefined
-}
-
 export const openBrace = Uint8Array.of(0x7b)
 const closeBrace = Uint8Array.of(0x7d)
-
-const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
 
 export class StoredObject implements ItemSource {
   readonly entry: Entry
@@ -154,6 +144,12 @@ export class StoredObject implements ItemSource {
     this.parsedIndex = { labels: index.labels, fields: fieldsOf(resource, this.decode(resource)) }
     this.indexedAs = resource.indexVersion
     return this.parsedIndex
+  }
+
+  /** The fields of `index` alone: of an entry with very many labels these are not read for them. */
+  fields(resource: StoredKind): SelectorIndex['fields'] {
+    const alone = this.parsedIndex === undefined ? fieldsAlone(this.entry, resource.indexVersion) : undefined
+    return alone ?? this.index(resource).fields
   }
 
   render(head: Uint8Array, end: Uint8Array, resource: StoredKind): Buffer {
@@ -298,20 +294,6 @@ export class StoredObject implements ItemSource {
     return index
   }
 }
-
-/** The index of an entry, and which fields it has. */
-export function parseIndex({ value }: Pick<Entry, 'value'>): { readonly index: SelectorIndex; readonly version: number } {
-  const place = indexPlace(bytesOf({ value }))
-  const version = indexVersionOf(bytesOf({ value }))
-  if (place.start === place.end) return { index: emptyIndex, version: version ?? noFields }
-  const { l, f } = JSON.parse(value.toString('utf8', place.start, place.end)) as {
-    l?: Record<string, string>
-    f?: Record<string, string>
-  }
-  return { index: { labels: l, fields: f }, version: version ?? indexVersionFor(Object.keys(f ?? {})) }
-}
-
-const noFields = indexVersionFor([])
 
 /** Whether an entry is written in the version that is stored now. One that is too old to say is: its kinds have not changed since. */
 export const isCurrent = (entry: EntryBytes, resource: StoredKind): boolean => isWrittenAs(entry, headOf(resource)) || formatOf(entry) === 0

@@ -6,8 +6,8 @@ import type { FormatUpgrade } from '../storage/storage.js'
 import { bodyStartOf, bytesOf, fixedBytes, formatOf, withMeta } from './entry-header.js'
 import { collectionOf } from './keys.js'
 import { ownerUids } from './owner-fields.js'
+import { parseIndex } from './selector-index.js'
 import { serversRange } from './server-registry.js'
-import { parseIndex } from './stored-object.js'
 
 /** `versions`: in which version each collection was written by servers of that format. */
 export const entryUpgrade = (versions: ReadonlyMap<string, string>): FormatUpgrade => ({

@@ -210,7 +210,7 @@ export class NodePods {
   }
 
   #note(resource: Resource, object: StoredObject): void {
-    const node = object.index(resource).fields?.['spec.nodeName'] ?? ''
+    const node = object.fields(resource)?.['spec.nodeName'] ?? ''
     this.#forget(object.key)
     if (node === '') return
     const pod = { ...partsOf(resource, object.key), node }
