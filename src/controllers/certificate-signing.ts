@@ -3,16 +3,15 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ApiError } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
-import { type ApiObject, members } from '../api/object.js'
 import { type Authority, type CertificateRequest as Certificate, certifyKey, type SigningAuthority } from '../net/issue-certificate.js'
 import { partsOf } from '../objects/keys.js'
+import { leanObject } from '../objects/lean-object.js'
 import { type CertificateRequest, readCertificateRequest, SignedDataError } from '../resources/certificates/signed-data.js'
 import type { CertificateSigningRequest } from '../resources/certificates/v1.schema.js'
 import { encodeText } from '../resources/core/base64-text.js'
-import { update } from '../verbs/update.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
-import { ownCall } from './own-call.js'
+import { patchOwn } from './own-write.js'
 import { signerRules } from './signer-rules.js'
 
 /** Nobody gets a certificate for less who asks for little. */
@@ -57,13 +56,13 @@ async function signIfApproved({ engine, catalogs }: LoopParts, signing: Signing,
   const resource = catalogs.current.find(identity.group({ stem: 'certificates' }), 'v1', 'certificatesigningrequests')
   const stored = resource && engine.store.read({ resource, namespace: '', name })
   if (resource === undefined || stored === undefined) return
-  const request = stored.decode(resource) as CertificateSigningRequest
+  const request = leanObject(stored, resource) as CertificateSigningRequest
   if (!isWaiting(request)) return
   const outcome = issue(identity, signing, { request, now: clock.now() })
   if (outcome === undefined) return
-  const status = { ...(members(request as ApiObject)['status'] as object), ...outcome(request) }
+  const { uid = '', resourceVersion = '' } = request.metadata ?? {}
   try {
-    await update(engine, ownCall(engine, { resource, name, subresource: 'status' }), { object: { ...request, status } as ApiObject })
+    await patchOwn(engine, { resource, name, subresource: 'status' }, { metadata: { uid, resourceVersion }, status: outcome(request) })
   } catch (thrown) {
     // Somebody changed or deleted it meanwhile, of which the loop hears.
     if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown

@@ -1,8 +1,9 @@
 // Every namespace has the service account that pods run as when they name none; one that was deleted is made again.
 
 import { ApiError } from '../api/api-error.js'
+import { bytesOf } from '../objects/entry-header.js'
 import { partsOf } from '../objects/keys.js'
-import { metadataOf } from '../objects/lean-object.js'
+import { isGoing } from '../objects/owner-fields.js'
 import { create } from '../verbs/create.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import { isNamespaceGoing } from './kit/namespace-going.js'
@@ -51,7 +52,7 @@ async function provide({ engine, catalogs }: LoopParts, namespace: string): Prom
   if (namespaces === undefined || resource === undefined) return
   const home = engine.store.read({ resource: namespaces, namespace: '', name: namespace })
   // One that is going would only have to delete it again.
-  if (home === undefined || metadataOf(home, namespaces).deletionTimestamp !== undefined) return
+  if (home === undefined || isGoing(bytesOf(home.entry))) return
   if (engine.store.read({ resource, namespace, name: accountName }) !== undefined) return
   try {
     await create(engine, ownCall(engine, { resource, namespace, name: accountName }), {

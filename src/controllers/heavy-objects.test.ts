@@ -12,6 +12,7 @@ import type { Engine, OwnRequest } from '../verbs/engine.js'
 import { apiServicesResource, followApiServices } from './aggregation/follow-api-services.js'
 import { customApiServices } from './aggregation/register-custom.js'
 import { automanagedLabel, keptLabel } from './bootstrap/api-services.js'
+import { certificateCleaner } from './certificates/clean-requests.js'
 import { defaultAccounts } from './default-accounts.js'
 import { disruptionBudgets } from './disruption/disruption.js'
 import { stageOf } from './engine.fixture.js'
@@ -23,6 +24,7 @@ import { namespaceDeletion } from './namespace-deletion.js'
 import { claimProtection } from './protection/claim-protection.js'
 import { volumeProtection } from './protection/volume-protection.js'
 import { quotaStatus } from './resource-quota.js'
+import { tokenSecrets } from './token-secrets.js'
 
 const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`label-${i}`, 'x']))
 const long = '2020-01-01T00:00:00Z'
@@ -72,6 +74,23 @@ const cases: readonly Case[] = [
     place: ['', 'persistentvolumes'],
     object: { spec: {} },
     expected: { method: 'PATCH', path: '/api/v1/persistentvolumes/heavy', body: /"finalizers":\["[a-z.]+\/pv-protection"\]/ },
+  },
+  {
+    loop: tokenSecrets({ pem: () => 'ca', onChange: () => () => undefined }),
+    place: ['', 'secrets'],
+    object: { type: 'cluster.io/service-account-token' },
+    metadata: { annotations: { 'cluster.io/service-account.name': 'gone' } },
+    expected: { method: 'DELETE', path: '/api/v1/namespaces/n/secrets/heavy', body: /"uid":"u","resourceVersion":"\d+"/ },
+  },
+  {
+    loop: certificateCleaner,
+    place: ['certificates.cluster.io', 'certificatesigningrequests'],
+    object: { spec: { request: '', signerName: 'a/b', usages: [] } },
+    expected: {
+      method: 'DELETE',
+      path: '/apis/certificates.cluster.io/v1/certificatesigningrequests/heavy',
+      body: /"uid":"u","resourceVersion":"\d+"/,
+    },
   },
 ]
 

@@ -6,8 +6,10 @@
 import { ApiError, unavailable } from '../api/api-error.js'
 import type { Catalog, Resource } from '../api/catalog.js'
 import { type ApiObject, members } from '../api/object.js'
+import { bytesOf } from '../objects/entry-header.js'
 import { partsOf } from '../objects/keys.js'
 import { leanObject } from '../objects/lean-object.js'
+import { isGoing } from '../objects/owner-fields.js'
 import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Engine } from '../verbs/engine.js'
@@ -46,7 +48,8 @@ export const namespaceDeletion = (parts: LoopParts, times = usualTimes, elsewher
       const resource = catalog.find('', 'v1', 'namespaces')
       if (resource === undefined) return []
       const later = ({ key }: StoredObject, afterMs: number): Later => ({ key: partsOf(resource, key).name, afterMs })
-      const isConcerned = (object: StoredObject): boolean => isTerminating(leanObject(object, resource), parts.engine.identity.self)
+      const isConcerned = (object: StoredObject): boolean =>
+        isGoing(bytesOf(object.entry)) && isTerminating(leanObject(object, resource), parts.engine.identity.self)
       return [
         {
           resource,
@@ -138,8 +141,9 @@ interface Namespaces {
 /** As it is now, if it is being deleted, waits for this loop, and is the one with that uid. */
 function findTerminating({ engine, resource }: Namespaces, name: string, uid?: string): Namespace | undefined {
   const stored = engine.store.read({ resource, namespace: '', name })
-  const namespace: Namespace | undefined = stored && leanObject(stored, resource)
-  if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
+  if (stored === undefined || !isGoing(bytesOf(stored.entry))) return undefined
+  const namespace: Namespace = leanObject(stored, resource)
+  if (!isTerminating(namespace, engine.identity.self)) return undefined
   return uid === undefined || namespace.metadata?.uid === uid ? namespace : undefined
 }
 

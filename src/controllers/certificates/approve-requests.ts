@@ -2,17 +2,16 @@
 
 import { ApiError } from '../../api/api-error.js'
 import type { Identity } from '../../api/identity.js'
-import { type ApiObject, members } from '../../api/object.js'
 import { type AccessAttributes, authorizeWith } from '../../auth/authorize.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import { type CertificateRequest, readCertificateRequest, SignedDataError } from '../../resources/certificates/signed-data.js'
 import type { CertificateSigningRequest } from '../../resources/certificates/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
-import { update } from '../../verbs/update.js'
 import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type LoopParts } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
-import { ownCall } from '../own-call.js'
+import { patchOwn } from '../own-write.js'
 import { signerNames, signerRules } from '../signer-rules.js'
 
 export const certificateApproval = (parts: LoopParts): Loop =>
@@ -47,8 +46,8 @@ const cases = [
 async function approve(parts: LoopParts, name: string): Promise<Outcome> {
   const { engine } = parts
   const resource = requestsOf(parts)
-  const request =
-    resource && (engine.store.read({ resource, namespace: '', name })?.decode(resource) as CertificateSigningRequest | undefined)
+  const stored = resource && engine.store.read({ resource, namespace: '', name })
+  const request = resource && stored && (leanObject(stored, resource) as CertificateSigningRequest)
   if (resource === undefined || request === undefined || isDecided(request)) return undefined
   const wanted = nodeClient(engine.identity, request)
   if (wanted === undefined) return undefined
@@ -111,9 +110,10 @@ async function write(parts: LoopParts, { request, name, message }: Approval): Pr
   if (resource === undefined) return
   const time = timeOf(engine.clock.now())
   const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message, lastUpdateTime: time, lastTransitionTime: time }
-  const status = { ...(members(request as ApiObject)['status'] as object), conditions: [...(request.status?.conditions ?? []), approved] }
+  const { uid = '', resourceVersion = '' } = request.metadata ?? {}
+  const status = { conditions: [...(request.status?.conditions ?? []), approved] }
   try {
-    await update(engine, ownCall(engine, { resource, name, subresource: 'approval' }), { object: { ...request, status } as ApiObject })
+    await patchOwn(engine, { resource, name, subresource: 'approval' }, { metadata: { uid, resourceVersion }, status })
   } catch (thrown) {
     // Somebody changed or deleted it meanwhile, of which the loop hears.
     if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown

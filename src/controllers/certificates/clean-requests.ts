@@ -5,12 +5,12 @@ import { X509Certificate } from 'node:crypto'
 import { ApiError } from '../../api/api-error.js'
 import { timerMs } from '../../base/clock.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { CertificateSigningRequest } from '../../resources/certificates/v1.schema.js'
-import { remove } from '../../verbs/delete.js'
 import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type LoopParts } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
-import { ownCall } from '../own-call.js'
+import { removeOwn } from '../own-write.js'
 import { requestsOf } from './approve-requests.js'
 
 const hourMs = 3_600_000
@@ -33,15 +33,15 @@ export const certificateCleaner = (parts: LoopParts): Loop =>
 async function clean(parts: LoopParts, name: string): Promise<Outcome> {
   const { engine } = parts
   const resource = requestsOf(parts)
-  const request =
-    resource && (engine.store.read({ resource, namespace: '', name })?.decode(resource) as CertificateSigningRequest | undefined)
+  const stored = resource && engine.store.read({ resource, namespace: '', name })
+  const request = resource && stored && (leanObject(stored, resource) as CertificateSigningRequest)
   if (resource === undefined || request === undefined) return undefined
   const leftMs = endOf(request) - engine.clock.now()
   if (leftMs === Number.POSITIVE_INFINITY) return undefined
   if (leftMs > 0) return { afterMs: timerMs(leftMs) }
   const { uid = '', resourceVersion = '' } = request.metadata ?? {}
   try {
-    await remove(engine, ownCall(engine, { resource, name, options: { preconditions: { uid, resourceVersion } } }))
+    await removeOwn(engine, { resource, name, options: { preconditions: { uid, resourceVersion } } })
   } catch (thrown) {
     // It was changed or deleted, of which the loop hears.
     if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
