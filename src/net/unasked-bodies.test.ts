@@ -205,18 +205,43 @@ test('a connection that is closed holds nothing, and those that wait go on', asy
   assert.equal(bodies.bytes, 300)
 })
 
-test('whoever brings more than there may be at all is closed', () => {
+/** Tells what was closed, and by its number; it is gone a turn later, as connections are. */
+function closing(closed: number[], number: number): Socket {
+  const { socket } = standIn()
+  socket.destroy = () => {
+    closed.push(number)
+    setImmediate(() => socket.emit('close'))
+    return socket
+  }
+  return socket
+}
+
+test('of those that hold as much, whoever brings more than there may be at all is closed', async () => {
   const bodies = new UnaskedBodies({ one: 10_000, all: 20_000, most: 50_000 })
   const closed: number[] = []
-  for (let i = 0; i < 20; i++) {
-    const { socket } = standIn()
-    socket.destroy = () => {
-      closed.push(i)
-      socket.emit('close')
-      return socket
-    }
-    bodies.hold(socket, Buffer.alloc(10_000))
-  }
+  for (let i = 0; i < 20; i++) bodies.hold(closing(closed, i), Buffer.alloc(10_000))
   assert.deepEqual(closed, [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
   assert.equal(bodies.bytes, 50_000)
+  await turn()
+  assert.equal(bodies.bytes, 50_000)
+})
+
+test('whoever holds most is closed for somebody who brings little, and what else comes of it counts no more', async () => {
+  const bodies = new UnaskedBodies({ one: 10_000, all: 20_000, most: 50_000 })
+  const closed: number[] = []
+  const sockets = Array.from({ length: 5 }, (_, i) => closing(closed, i))
+  const held = sockets.map((socket, i) => bodies.hold(socket, Buffer.alloc(i === 3 ? 10_400 : 9_900)))
+  const late = closing(closed, 5)
+  bodies.hold(late, Buffer.alloc(300))
+  assert.deepEqual(closed, [3])
+  assert.equal(bodies.bytes, 39_900)
+  const [, , , largest] = sockets as [Socket, Socket, Socket, Socket]
+  bodies.hold(largest, Buffer.alloc(9000))
+  bodies.release(largest, held[3] as number)
+  await turn()
+  bodies.release(largest, 9000)
+  assert.equal(bodies.bytes, 39_900)
+  late.emit('close')
+  for (const [i, socket] of sockets.entries()) if (i !== 3) bodies.release(socket, held[i] as number)
+  assert.equal(bodies.bytes, 0)
 })

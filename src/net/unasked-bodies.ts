@@ -10,7 +10,7 @@ export interface UnaskedBounds {
   readonly one: number
   /** Of all of them: beyond it those that hold something are not read from. */
   readonly all: number
-  /** Each connection may bring what one reading brings before it is stopped: beyond this the one that does is closed. */
+  /** Each connection may bring what one reading brings before it is stopped: beyond this the one that holds most is closed. */
   readonly most: number
 }
 
@@ -20,11 +20,14 @@ const leastBytes = 256
 
 interface Held {
   bytes: number
+  /** It was closed, and counts no more. */
+  isCut: boolean
 }
 
 export class UnaskedBodies {
   readonly #bounds: UnaskedBounds
-  readonly #held = new WeakMap<Socket, Held>()
+  /** Of each connection that has held something, until it is closed. */
+  readonly #held = new Map<Socket, Held>()
   /** Those that are stopped because of the others alone, the first of them first. */
   readonly #waiting = new Set<Socket>()
   #bytes = 0
@@ -43,19 +46,20 @@ export class UnaskedBodies {
   hold(socket: Socket, part: Buffer): number {
     const bytes = Math.max(part.length, leastBytes)
     const held = this.#heldOf(socket)
+    if (held.isCut) return bytes
     held.bytes += bytes
     this.#bytes += bytes
     // Each time: what was read with it comes as well, and with it the end of a body, after which Node reads on.
     if (held.bytes > this.#bounds.one || this.#bytes > this.#bounds.all) stopReading(socket, 'bodies')
     if (this.#bytes > this.#bounds.all && held.bytes <= this.#bounds.one) this.#waiting.add(socket)
-    if (this.#bytes > this.#bounds.most) socket.destroy()
+    if (this.#bytes > this.#bounds.most) this.#cutLargest(socket, held)
     return bytes
   }
 
   release(socket: Socket, bytes: number): void {
     const held = this.#held.get(socket)
     // What a closed connection held is released already.
-    if (held === undefined || held.bytes === 0) return
+    if (held === undefined || held.isCut) return
     held.bytes -= bytes
     this.#bytes -= bytes
     // The rest of a body that somebody has asked for is not held, and must come whatever others hold.
@@ -67,15 +71,30 @@ export class UnaskedBodies {
   #heldOf(socket: Socket): Held {
     const known = this.#held.get(socket)
     if (known !== undefined) return known
-    const held = { bytes: 0 }
+    const held = { bytes: 0, isCut: socket.closed }
+    if (socket.closed) return held
     this.#held.set(socket, held)
     socket.once('close', () => {
-      this.#bytes -= held.bytes
-      held.bytes = 0
-      this.#waiting.delete(socket)
-      this.#goOnSoon()
+      this.#forget(socket, held)
+      this.#held.delete(socket)
     })
     return held
+  }
+
+  /** Not whoever comes when others hold all there may be: of two that hold as much it is the one that brings more. */
+  #cutLargest(socket: Socket, held: Held): void {
+    let largest: readonly [Socket, Held] = [socket, held]
+    for (const each of this.#held) if (each[1].bytes > largest[1].bytes) largest = each
+    this.#forget(...largest)
+    largest[0].destroy()
+  }
+
+  #forget(socket: Socket, held: Held): void {
+    this.#bytes -= held.bytes
+    held.bytes = 0
+    held.isCut = true
+    this.#waiting.delete(socket)
+    this.#goOnSoon()
   }
 
   #goOnWith(socket: Socket): void {
