@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer as createTcp, type Socket } fro
 import { after, test } from 'node:test'
 import { Http2Inputs } from './http2-input.js'
 import { Http2Sessions } from './http2-sessions.js'
+import { PacedEnds } from './paced-ends.js'
 import { goOnReading, stopReading } from './read-control.js'
 import { ReadTurns } from './read-turns.js'
 
@@ -41,7 +42,7 @@ async function start(take: (part: Buffer) => void) {
       response.end('whole')
     })
   })
-  const sessions = new Http2Sessions(() => http2, { idleMs: 60_000, goawayChance: 0 }, new ReadTurns())
+  const sessions = new Http2Sessions(() => http2, { idleMs: 60_000, goawayChance: 0 }, { turns: new ReadTurns(), ends: new PacedEnds() })
   const tcp = createTcp((socket) => {
     socket.on('error', () => undefined)
     sockets.push(socket)

@@ -7,6 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Http2Server, Http2ServerRequest, Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { PacedEnds } from './paced-ends.js'
 import type { Reading, ReadTurns } from './read-turns.js'
 import { receivedBytes, unsentBytes } from './socket-room.js'
 
@@ -22,6 +23,7 @@ const connectionWindowBytes = 1 << 22
 const silentMs = 3_000
 
 const lookMs = 1_000
+const looksPerTurn = 100
 /** A quiet connection is asked at these intervals, counted in looks: soon after it became quiet, and then now and again. */
 const firstPing = 2
 const laterPings = 15
@@ -112,14 +114,20 @@ export class Http2Sessions {
   readonly #limits: SessionLimits
   #server: Http2Server | undefined
   readonly #turns: ReadTurns
+  readonly #ends: PacedEnds
   #looking: NodeJS.Timeout | undefined
   #listening: NodeJS.Timeout | undefined
 
   /** The server is made for the first connection. */
-  constructor(createServer: () => Http2Server, limits: SessionLimits, turns: ReadTurns) {
+  constructor(
+    createServer: () => Http2Server,
+    limits: SessionLimits,
+    { turns, ends }: { readonly turns: ReadTurns; readonly ends: PacedEnds },
+  ) {
     this.#createServer = createServer
     this.#limits = limits
     this.#turns = turns
+    this.#ends = ends
   }
 
   /** A connection that chose HTTP/2. */
@@ -173,18 +181,20 @@ export class Http2Sessions {
     // Nobody has a use for them. They are counted like other small parts.
     session.on('priority', () => this.#turns.count(reading, 1))
     // Whoever has not asked for anything by now never will. What has arrived is read first: this process may have stood still itself.
-    const silence = setTimeout(() => setImmediate(() => followed.isUsed || socket.destroy()), silentMs).unref()
+    const silence = setTimeout(() => setImmediate(() => this.#ends.soon(() => followed.isUsed || socket.destroy())), silentMs).unref()
     session.once('close', () => clearTimeout(silence))
     // A quiet watch is not an idle connection.
-    session.setTimeout(idleMs, () => {
-      if (followed.streams === 0) session.close()
-    })
+    session.setTimeout(idleMs, () =>
+      this.#ends.soon(() => {
+        if (followed.streams === 0) session.close()
+      }),
+    )
     session.setLocalWindowSize(connectionWindowBytes)
   }
 
   /** No new requests; each connection ends with its last one. */
   close(): void {
-    for (const session of this.#open.keys()) session.close()
+    for (const session of this.#open.keys()) this.#ends.soon(() => session.close())
   }
 
   #stopLooking(): void {
@@ -209,8 +219,15 @@ export class Http2Sessions {
     }
   }
 
-  #look(): void {
-    for (const [session, followed] of this.#open) if (!this.#isAlive(session, followed)) followed.socket.destroy()
+  /** A few in each turn of the event loop: to ask one takes 10 µs. A look is over long before the next. */
+  #look(sessions = this.#open.entries()): void {
+    for (let looked = 0; looked < looksPerTurn; looked++) {
+      const { value } = sessions.next()
+      if (value === undefined) return
+      const [session, followed] = value
+      if (!this.#isAlive(session, followed)) this.#ends.soon(() => followed.socket.destroy())
+    }
+    setImmediate(() => this.#look(sessions))
   }
 
   /** Whether the client can still be there; asks it where that is not known. */

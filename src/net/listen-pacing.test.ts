@@ -1,13 +1,13 @@
-// A server that listens hands on what comes over HTTP/2 in very many frames a little at a time.
+// A server that listens hands on what comes over HTTP/2 in very many frames a little at a time, and closes many connections in the same way.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Http2ServerRequest } from 'node:http2'
 import { after, test } from 'node:test'
-import { connect } from 'node:tls'
+import { connect, createSecureContext } from 'node:tls'
 import { until } from '../base/until.fixture.js'
 import { issueCertificate } from './issue-certificate.js'
-import { type Listener, listen } from './listen.js'
+import { type Listener, listen, type Response } from './listen.js'
 
 const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
 const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
@@ -59,4 +59,37 @@ test('after very many frames of one byte others have their turn between a few of
   await until(() => came.all === 8000)
   // A millisecond for a hundred: three of them, and the piece that was begun.
   assert.ok(came.most < 1200, `${came.most} frames in one turn`)
+})
+
+/** Made once, and not for each connection. */
+const trusted = { secureContext: createSecureContext({ ca: authority.cert }) }
+const idleMs = 300
+const idle = 60
+
+test('connections that were idle for the same time are closed a few in each turn', async () => {
+  const responses: Response[] = []
+  const closed = { all: 0, inTurn: 0, most: 0 }
+  const count = (): void => {
+    if (closed.inTurn++ === 0) {
+      setImmediate(() => {
+        closed.inTurn = 0
+      })
+    }
+    closed.most = Math.max(closed.most, closed.inTurn)
+    closed.all++
+  }
+  const listener = await listen({ host: '127.0.0.1', port: 0, certificate, limits: { idleMs } }, (request, response) => {
+    request.socket.once('close', count)
+    // All of them are idle from the same moment.
+    if (responses.push(response) === idle) for (const each of responses) each.end()
+  })
+  opened.push(listener)
+  for (let i = 0; i < idle; i++) {
+    const socket = connect({ host: '127.0.0.1', port: listener.port, ...trusted })
+    opened.push({ close: () => socket.destroy() })
+    socket.on('error', () => undefined).resume()
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  }
+  await until(() => closed.all === idle)
+  assert.ok(closed.most <= 30, `${closed.most} in one turn`)
 })

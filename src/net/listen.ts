@@ -147,13 +147,16 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     })
     return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'HTTP/2 connection error'))
   }
-  const sessions = new Http2Sessions(createHttp2, limits, readings)
+  const ends = new PacedEnds()
+  const sessions = new Http2Sessions(createHttp2, limits, { turns: readings, ends })
+  // Node would close all that were idle for the same time at once.
+  https.on('timeout', (socket) => ends.soon(() => isAnswering(socket) || socket.destroy()))
   // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
   https.maxConnections = limits.maxConnections
   // Node would leave out headers beyond this number without a word; they are counted above.
   https.maxHeadersCount = 0
   const stalled = new StalledConnections(limits)
-  const serveHttp1 = routeByProtocol({ https, sessions, silent, stalled, readings })
+  const serveHttp1 = routeByProtocol({ https, sessions, silent, stalled, readings, ends })
   https.on('upgrade', (request, socket: Socket, head) => {
     silent.delete(socket)
     if (isAnswering(socket)) {
@@ -291,12 +294,12 @@ interface Routing {
   readonly silent: Set<Socket>
   readonly stalled: StalledConnections
   readonly readings: ReadTurns
+  readonly ends: PacedEnds
 }
 
-function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing): (socket: Socket) => void {
+function routeByProtocol({ https, sessions, silent, stalled, readings, ends }: Routing): (socket: Socket) => void {
   const parts = { turns: readings, paced: new PacedInputs() }
   const inputs = new Http2Inputs()
-  const ends = new PacedEnds()
   const [listener] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   const serveHttp1 = (socket: Socket): void => {

@@ -1,6 +1,6 @@
 // Connections that their clients end at the same time are ended here a few in each turn of the event loop: to end one takes 0.1 ms, and 0.3 with a
 // request under way, and of two thousand whose client was killed Node would do all of it in one piece. That one has ended is noted below its stream,
-// which takes a few microseconds.
+// which takes a few microseconds. What ends on this side at the same time waits for its turn in the same way.
 //
 // Node has no words for that. It calls a function of what is under the connection, and whether it was the end or a failure only Node's own function
 // can tell, and only at that moment: it is shown something in place of the connection, and what it does to that is what has happened.
@@ -26,15 +26,9 @@ type Owned = Readonly<Record<symbol, Socket>>
 const ownerNameOf = (handle: object, socket: Socket): symbol | undefined =>
   Object.getOwnPropertySymbols(handle).find((name) => (handle as Owned)[name] === socket)
 
-interface Ended {
-  readonly socket: Socket
-  /** Left out: it has come to its end. */
-  readonly failure: Error | undefined
-}
-
 export class PacedEnds {
   /** In the order in which they have their turn; those before `#next` have had it. */
-  #waiting: Ended[] = []
+  #waiting: (() => void)[] = []
   #next = 0
   #planned = 0
   /** When the first of those was ended that are planned. */
@@ -60,12 +54,18 @@ export class PacedEnds {
     if (usual === this.#usual) handle.onread = this.#onRead
   }
 
+  /** For what ends on this side, as when many were idle for the same time. */
+  soon(act: () => void): void {
+    if (this.#isFree()) act()
+    else this.#wait(act)
+  }
+
   #inPlaceOf(usual: OnRead, ownerName: symbol): OnRead {
     const isFree = (): boolean => this.#isFree()
     const failureOf = failureTold(usual, ownerName)
     const wait = (socket: Socket): void => {
-      this.#waiting.push({ socket, failure: failureOf() })
-      this.#plan()
+      const failure = failureOf()
+      this.#wait(() => end(socket, failure))
     }
     return function onRead(bytes) {
       if (bytes !== undefined || isFree()) usual.call(this, bytes)
@@ -82,6 +82,11 @@ export class PacedEnds {
       })
     }
     return this.#waiting.length === 0 && this.#ended++ < few
+  }
+
+  #wait(act: () => void): void {
+    this.#waiting.push(act)
+    this.#plan()
   }
 
   /** What one end has led to is done before the next: each has a call of its own. */
@@ -101,17 +106,18 @@ export class PacedEnds {
   }
 
   #endOne(): void {
-    const ended = this.#waiting[this.#next++]
+    const act = this.#waiting[this.#next++]
     if (this.#next >= this.#waiting.length) {
       this.#waiting = []
       this.#next = 0
     }
-    if (ended !== undefined && !ended.socket.destroyed) end(ended)
+    act?.()
   }
 }
 
-/** As Node does it. */
-function end({ socket, failure }: Ended): void {
+/** As Node does it. Without a failure it has come to its end. */
+function end(socket: Socket, failure: Error | undefined): void {
+  if (socket.destroyed) return
   if (failure !== undefined) socket.destroy(failure)
   else if (!socket.readableEnded) {
     socket.push(null)

@@ -10,6 +10,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { Http2Sessions } from './http2-sessions.js'
 import { issueCertificate } from './issue-certificate.js'
 import { type Listener, listen, type Request, type RequestListener } from './listen.js'
+import { PacedEnds } from './paced-ends.js'
 import { ReadTurns } from './read-turns.js'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -327,7 +328,7 @@ const takenBack = (id: number): number[] => [
 test('whoever asks and takes it back at once, again and again, is not listened to any longer', async () => {
   let opened = 0
   const http2 = createHttp2((_request, response) => void response.end()).on('stream', () => opened++)
-  const sessions = new Http2Sessions(() => http2, { idleMs: 60_000, goawayChance: 0 }, new ReadTurns())
+  const sessions = new Http2Sessions(() => http2, { idleMs: 60_000, goawayChance: 0 }, { turns: new ReadTurns(), ends: new PacedEnds() })
   const tcp = createTcp((socket) => sessions.accept(socket.on('error', () => undefined))).listen(0, '127.0.0.1')
   await once(tcp, 'listening')
   const ask = async (count: number): Promise<number> => {
