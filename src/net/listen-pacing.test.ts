@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Http2ServerRequest } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, createSecureContext } from 'node:tls'
 import { until } from '../base/until.fixture.js'
 import { issueCertificate } from './issue-certificate.js'
@@ -92,4 +94,26 @@ test('connections that were idle for the same time are closed a few in each turn
   }
   await until(() => closed.all === idle)
   assert.ok(closed.most <= 30, `${closed.most} in one turn`)
+})
+
+test('connections that are reset before they have said anything are closed a few in each turn', async () => {
+  const failed = { all: 0, inTurn: 0, most: 0 }
+  const onHandshakeError = (): void => {
+    if (failed.inTurn++ === 0) {
+      setImmediate(() => {
+        failed.inTurn = 0
+      })
+    }
+    failed.most = Math.max(failed.most, failed.inTurn)
+    failed.all++
+  }
+  const listener = await listen({ host: '127.0.0.1', port: 0, certificate, onHandshakeError }, () => undefined)
+  opened.push(listener)
+  const clients = Array.from({ length: 150 }, () => connectTcp(listener.port, '127.0.0.1').on('error', () => undefined))
+  await Promise.all(clients.map((client) => once(client, 'connect')))
+  // They are accepted by then.
+  await sleep(200)
+  for (const client of clients) client.resetAndDestroy()
+  await until(() => failed.all === clients.length)
+  assert.ok(failed.most <= 30, `${failed.most} in one turn`)
 })

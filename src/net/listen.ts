@@ -180,7 +180,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     else turns.run({ connection: socket, socket, begin: () => serve(request, response) })
   })
   const sockets = trackSockets(https)
-  paceHandshakes(https, limits.handshakeMs)
+  paceHandshakes(https, limits.handshakeMs, ends)
   const { address, port } = await open(https, options, options.sharesPort ?? false)
   paceAccepts(https)
   if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
@@ -322,7 +322,7 @@ function routeByProtocol({ https, sessions, silent, stalled, readings, ends }: R
   return serveHttp1
 }
 
-function paceHandshakes(https: Server, silentMs: number): void {
+function paceHandshakes(https: Server, silentMs: number, ends: PacedEnds): void {
   const [listener] = https.listeners('connection')
   if (listener === undefined) return
   const handshakes = new PacedHandshakes({
@@ -331,7 +331,10 @@ function paceHandshakes(https: Server, silentMs: number): void {
     silentMs,
   })
   https.off('connection', listener as (socket: Socket) => void)
-  https.on('connection', (socket: Socket) => handshakes.add(socket))
+  https.on('connection', (socket: Socket) => {
+    ends.pace(socket)
+    handshakes.add(socket)
+  })
   https.prependListener('secureConnection', (socket: TLSSocket) => {
     const { _parent: raw } = socket as unknown as { readonly _parent?: Socket }
     if (raw !== undefined) handshakes.end(raw)
