@@ -38,6 +38,11 @@ const noiseBytes = { perLook: 64 << 10, perStream: 16 << 10, most: 2 << 20 }
 const sentPerNoise = 16
 /** A new stream is as much work as so many small parts. */
 const partsPerStream = 4
+/** Header fields of a request that are not counted, and how many beyond them are as much work as a part: of a table of the connection each is one byte. */
+const usualFields = 16
+const fieldsPerPart = 4
+/** So many beyond them may come on a connection in one turn of the event loop. */
+const mostFields = 4000
 /** And one that is taken back at once is begun and ended for nothing. */
 const partsPerHasty = 64
 
@@ -51,6 +56,8 @@ interface Followed {
   turn: number
   isTurnCounted: boolean
   hasty: number
+  /** Header fields of its streams in that turn, beyond the usual ones of each. */
+  fields: number
   noise: Noise
   isUsed: boolean
   bytesRead: number
@@ -86,6 +93,7 @@ function followStream(stream: ServerHttp2Stream, session: Http2Session, followed
       followed.isTurnCounted = false
       followed.turn++
       followed.hasty = 0
+      followed.fields = 0
     })
   }
   stream.once('close', () => {
@@ -159,6 +167,7 @@ export class Http2Sessions {
       turn: 0,
       isTurnCounted: false,
       hasty: 0,
+      fields: 0,
       isUsed: false,
       bytesRead: 0,
       quietLooks: 0,
@@ -173,9 +182,12 @@ export class Http2Sessions {
       this.#open.delete(session)
       if (this.#open.size === 0) this.#stopLooking()
     })
-    session.on('stream', (stream: ServerHttp2Stream) => {
-      this.#turns.count(reading, partsPerStream, true)
+    session.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: unknown, rawHeaders: readonly string[]) => {
+      const fields = Math.max(0, rawHeaders.length / 2 - usualFields)
+      this.#turns.count(reading, partsPerStream + fields / fieldsPerPart, true)
       followStream(stream, session, followed, this.#turns)
+      followed.fields += fields
+      if (followed.fields > mostFields) session.destroy(undefined, enhanceYourCalm)
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()
     })
     // Nobody has a use for them. They are counted like other small parts.

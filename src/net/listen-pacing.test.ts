@@ -117,3 +117,40 @@ test('connections that are reset before they have said anything are closed a few
   await until(() => failed.all === clients.length)
   assert.ok(failed.most <= 30, `${failed.most} in one turn`)
 })
+
+const reference = 0xbe
+/** GET / with so many header fields beyond four, each a byte that stands for the last field that the connection has in its table. */
+function get(stream: number, fields: number): Buffer {
+  const block = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x01, 1, 0x78]), Buffer.alloc(fields, reference)])
+  return Buffer.concat([Buffer.from([0, 0, block.length, 1, 5, 0, 0, stream >> 8, stream & 0xff]), block])
+}
+/** The same with a field that is put into the table. */
+const firstGet = Buffer.from([0, 0, 11, 1, 5, 0, 0, 0, 1, 0x82, 0x84, 0x87, 0x01, 1, 0x78, 0x40, 1, 0x61, 1, 0x62])
+
+test('a connection with thousands of header fields in one turn is closed, and one with as many requests is not', async () => {
+  let served = 0
+  const listener: Listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (_request, response) => {
+    served++
+    response.end()
+  })
+  opened.push(listener)
+  const ask = async (fields: number): Promise<{ isClosed: boolean; served: number }> => {
+    served = 0
+    let isClosed = false
+    const socket = connect({ host: '127.0.0.1', port: listener.port, ca: authority.cert, ALPNProtocols: ['h2'] })
+    opened.push({ close: () => socket.destroy() })
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        isClosed = true
+      })
+    socket.resume()
+    await once(socket, 'secureConnect')
+    socket.write(Buffer.concat([preface, settings, firstGet, ...Array.from({ length: 60 }, (_, i) => get(2 * i + 3, fields))]))
+    await until(() => isClosed || served === 61)
+    return { isClosed, served }
+  }
+  assert.deepEqual(await ask(12), { isClosed: false, served: 61 })
+  const { isClosed, served: before } = await ask(240)
+  assert.ok(isClosed && before < 30, `closed: ${isClosed}, served: ${before}`)
+})
