@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.js'
 import { isParserKnown } from './http1-parts.js'
 import { receiverOf } from './http2-input.js'
 import { type MadeUp, madeUpParser, silentConnection } from './made-up-connection.js'
+import { isEndKnown } from './paced-ends.js'
 import { handleOf } from './socket-handle.js'
 
 /** One of each, as this version of Node makes them. */
@@ -49,7 +50,7 @@ const measures: readonly Measure[] = [
   },
   {
     name: 'connections are ended a few at a time',
-    isPossible: ({ connections }) => connections.some((connection) => has(connection, 'onread')),
+    isPossible: ({ connections }) => connections.some(isEndKnown),
   },
 ]
 

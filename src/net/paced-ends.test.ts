@@ -6,6 +6,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { until } from '../base/until.fixture.js'
 import { PacedEnds } from './paced-ends.js'
+import { handleOf } from './socket-handle.js'
 
 const ends = new PacedEnds()
 const sockets: Socket[] = []
@@ -83,4 +84,36 @@ test('a few end at once, and one that was closed here while it waited is closed 
   const [alone] = await open(1)
   alone?.end()
   await until(() => ended.all === 1)
+})
+
+test('one that is read from while it waits, and says again that it has ended, waits once', async () => {
+  const clients = await open(count)
+  let isDone = false
+  const readAll = (): void => {
+    if (isDone) return
+    for (const socket of sockets) if (!socket.destroyed) handleOf(socket)?.readStart?.()
+    setImmediate(readAll)
+  }
+  readAll()
+  for (const client of clients) client.end()
+  await until(() => ended.all === count)
+  isDone = true
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  let isAtOnce = false
+  ends.soon(() => {
+    isAtOnce = true
+  })
+  assert.ok(isAtOnce, 'others wait for what has ended already')
+})
+
+test('what is done quickly waits for few turns: more end than can begin in a turn', async () => {
+  const waiting = 400
+  let done = 0
+  let turns = 0
+  for (let i = 0; i < waiting; i++) ends.soon(() => void done++)
+  while (done < waiting) {
+    turns++
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  assert.ok(turns <= 25, `${turns} turns`)
 })

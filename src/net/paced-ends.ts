@@ -8,12 +8,17 @@
 import type { Socket } from 'node:net'
 import { type Handle, handleOf } from './socket-handle.js'
 
-/** So many end in a turn without waiting; and so many of those that wait, */
+/** So many end in a turn without waiting; */
 const few = 8
+/** and so many of those that wait: more than can be accepted in a turn, or whoever opens and closes connections would fill the server with ended ones, */
+const mostPerTurn = 24
 /** unless it takes longer. What that leads to in the turns that follow takes as long again. */
 const turnMs = 2
 
 type OnRead = (this: object, bytes?: ArrayBuffer) => void
+
+/** What has happened to a connection. */
+type End = 'end' | Error
 
 interface ReadHandle extends Handle {
   /** Called with what has come; without it for the end and for an error. */
@@ -26,10 +31,19 @@ type Owned = Readonly<Record<symbol, Socket>>
 const ownerNameOf = (handle: object, socket: Socket): symbol | undefined =>
   Object.getOwnPropertySymbols(handle).find((name) => (handle as Owned)[name] === socket)
 
+/** Whether what is under a connection says that it has ended by the function that is known here. */
+export function isEndKnown(handle: unknown): boolean {
+  const owner = Object.getOwnPropertySymbols(handle ?? {})
+    .map((name) => (handle as Owned)[name])
+    .find((value) => value !== undefined && handleOf(value) === handle)
+  return owner !== undefined && typeof (handle as ReadHandle).onread === 'function'
+}
+
 export class PacedEnds {
-  /** In the order in which they have their turn; those before `#next` have had it. */
-  #waiting: (() => void)[] = []
-  #next = 0
+  /** In the order in which they have their turn. */
+  readonly #waiting = new Set<() => void>()
+  /** The connections among those. Who reads on from one that has ended is told so again, each time. */
+  readonly #told = new Map<Socket, End>()
   #planned = 0
   /** When the first of those was ended that are planned. */
   #begunMs: number | undefined
@@ -61,16 +75,27 @@ export class PacedEnds {
   }
 
   #inPlaceOf(usual: OnRead, ownerName: symbol): OnRead {
-    const isFree = (): boolean => this.#isFree()
-    const failureOf = failureTold(usual, ownerName)
-    const wait = (socket: Socket): void => {
-      const failure = failureOf()
-      this.#wait(() => end(socket, failure))
+    const endOf = endTold(usual, ownerName)
+    const tell = (handle: object): void => {
+      const end = this.#isFree() ? undefined : endOf()
+      if (end === undefined) usual.call(handle)
+      else this.#tell((handle as Owned)[ownerName] as Socket, end)
     }
     return function onRead(bytes) {
-      if (bytes !== undefined || isFree()) usual.call(this, bytes)
-      else wait((this as Owned)[ownerName] as Socket)
+      if (bytes === undefined) tell(this)
+      else usual.call(this, bytes)
     }
+  }
+
+  #tell(socket: Socket, end: End): void {
+    const known = this.#told.get(socket)
+    if (known === undefined || end !== 'end') this.#told.set(socket, end)
+    if (known !== undefined) return
+    this.#wait(() => {
+      const told = this.#told.get(socket)
+      this.#told.delete(socket)
+      if (told !== undefined) finish(socket, told)
+    })
   }
 
   #isFree(): boolean {
@@ -81,11 +106,11 @@ export class PacedEnds {
         this.#ended = 0
       })
     }
-    return this.#waiting.length === 0 && this.#ended++ < few
+    return this.#waiting.size === 0 && this.#ended++ < few
   }
 
   #wait(act: () => void): void {
-    this.#waiting.push(act)
+    this.#waiting.add(act)
     this.#plan()
   }
 
@@ -93,7 +118,7 @@ export class PacedEnds {
   #plan(): void {
     if (this.#planned > 0) return
     this.#begunMs = undefined
-    this.#planned = Math.min(few, this.#waiting.length - this.#next)
+    this.#planned = Math.min(mostPerTurn, this.#waiting.size)
     for (let i = 0; i < this.#planned; i++) setImmediate(() => this.#endNext())
   }
 
@@ -106,36 +131,37 @@ export class PacedEnds {
   }
 
   #endOne(): void {
-    const act = this.#waiting[this.#next++]
-    if (this.#next >= this.#waiting.length) {
-      this.#waiting = []
-      this.#next = 0
-    }
-    act?.()
+    const [act] = this.#waiting
+    if (act === undefined) return
+    this.#waiting.delete(act)
+    act()
   }
 }
 
-/** As Node does it. Without a failure it has come to its end. */
-function end(socket: Socket, failure: Error | undefined): void {
+/** As Node does it. */
+function finish(socket: Socket, end: End): void {
   if (socket.destroyed) return
-  if (failure !== undefined) socket.destroy(failure)
+  if (end !== 'end') socket.destroy(end)
   else if (!socket.readableEnded) {
     socket.push(null)
     socket.read(0)
   }
 }
 
-/** Says with what the connection has failed that Node's function would be called for now; undefined where it has come to its end. */
-function failureTold(usual: OnRead, ownerName: symbol): () => Error | undefined {
-  let failure: Error | undefined
+/** Says what has happened to the connection that Node's function would be called for now; undefined where Node's function does something else with it. */
+function endTold(usual: OnRead, ownerName: symbol): () => End | undefined {
+  let end: End | undefined
   const nothing = (): void => undefined
+  const push = (): void => {
+    end = 'end'
+  }
   const destroy = (error: Error): void => {
-    failure = error
+    end = error
   }
   const standIn: Record<string | symbol, unknown> = {
     destroyed: false,
     _readableState: { endEmitted: false },
-    push: nothing,
+    push,
     read: nothing,
     destroy,
   }
@@ -148,9 +174,13 @@ function failureTold(usual: OnRead, ownerName: symbol): () => Error | undefined 
   const asked = { [ownerName]: new Proxy({}, { get }) }
   let isKnown = false
   return () => {
-    failure = undefined
-    usual.call(isKnown ? handle : asked)
-    isKnown = true
-    return failure
+    end = undefined
+    try {
+      usual.call(isKnown ? handle : asked)
+      isKnown = true
+    } catch {
+      return undefined
+    }
+    return end
   }
 }
