@@ -7,7 +7,7 @@ import { partsOf } from '../objects/keys.js'
 import { leanObject } from '../objects/lean-object.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
-import type { StoredObject } from '../objects/stored-object.js'
+import { StoredObject } from '../objects/stored-object.js'
 
 const mostNamespaces = 10_000
 
@@ -17,8 +17,8 @@ export interface Kept<T extends ApiObject> {
 }
 
 interface KeptNamespace<T extends ApiObject> {
-  /** By key, in their order. */
-  readonly stored: Map<string, StoredObject>
+  /** By key, in their order; those that have changed are not decoded before somebody asks. */
+  readonly byKey: Map<string, Kept<T> | StoredObject>
   /** Undefined where one of them has changed since. */
   list: readonly Kept<T>[] | undefined
 }
@@ -34,10 +34,10 @@ export function keptByNamespace<T extends ApiObject>(store: ObjectStore, resourc
     deliver: ({ type, object }) => {
       const { namespace } = partsOf(resource, object.key)
       const before = known.get(namespace)
-      if (type !== 'MODIFIED' || before?.stored.has(object.key) !== true) known.delete(namespace)
+      if (type !== 'MODIFIED' || before?.byKey.has(object.key) !== true) known.delete(namespace)
       else {
         // The others are what they were: where there are hundreds, each is decoded for its own changes only.
-        before.stored.set(object.key, object)
+        before.byKey.set(object.key, object)
         before.list = undefined
       }
     },
@@ -46,12 +46,14 @@ export function keptByNamespace<T extends ApiObject>(store: ObjectStore, resourc
     const before = known.get(namespace)
     if (before?.list !== undefined) return before.list
     if (before !== undefined) {
-      before.list = Array.from(before.stored.values(), (stored) => kept<T>(resource, stored))
+      const { byKey } = before
+      for (const [key, one] of byKey) if (one instanceof StoredObject) byKey.set(key, kept<T>(resource, one))
+      before.list = [...byKey.values()] as readonly Kept<T>[]
       return before.list
     }
     if (known.size >= mostNamespaces) known.clear()
     const list = store.count(resource, namespace) === 0 ? none : read<T>(store, resource, namespace)
-    known.set(namespace, { stored: new Map(list.map(({ stored }) => [stored.key, stored])), list })
+    known.set(namespace, { byKey: new Map(list.map((one) => [one.stored.key, one])), list })
     return list
   }
 }
