@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Http2ServerRequest } from 'node:http2'
-import { connect as connectTcp } from 'node:net'
+import { type AddressInfo, connect as connectTcp, createServer as createTcp, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, createSecureContext } from 'node:tls'
@@ -96,27 +96,46 @@ test('connections that were idle for the same time are closed a few in each turn
   assert.ok(closed.most <= 30, `${closed.most} in one turn`)
 })
 
-test('connections that are reset before they have said anything are closed a few in each turn', async () => {
-  const failed = { all: 0, inTurn: 0, most: 0 }
-  const onHandshakeError = (): void => {
-    if (failed.inTurn++ === 0) {
-      setImmediate(() => {
-        failed.inTurn = 0
-      })
+/** What a client of TLS says first; the server cannot know that it was said before. */
+async function clientHello(): Promise<Buffer> {
+  const server = createTcp().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }).on('error', () => undefined)
+  const [socket]: Socket[] = await once(server, 'connection')
+  const [hello] = await once(socket as Socket, 'data')
+  client.destroy()
+  server.close()
+  return hello
+}
+
+for (const isBegun of [false, true])
+  test(`connections that are reset ${isBegun ? 'before they are secure' : 'before they have said anything'} are closed a few in each turn`, async () => {
+    const failed = { all: 0, inTurn: 0, most: 0 }
+    const onHandshakeError = (): void => {
+      if (failed.inTurn++ === 0) {
+        setImmediate(() => {
+          failed.inTurn = 0
+        })
+      }
+      failed.most = Math.max(failed.most, failed.inTurn)
+      failed.all++
     }
-    failed.most = Math.max(failed.most, failed.inTurn)
-    failed.all++
-  }
-  const listener = await listen({ host: '127.0.0.1', port: 0, certificate, onHandshakeError }, () => undefined)
-  opened.push(listener)
-  const clients = Array.from({ length: 150 }, () => connectTcp(listener.port, '127.0.0.1').on('error', () => undefined))
-  await Promise.all(clients.map((client) => once(client, 'connect')))
-  // They are accepted by then.
-  await sleep(200)
-  for (const client of clients) client.resetAndDestroy()
-  await until(() => failed.all === clients.length)
-  assert.ok(failed.most <= 30, `${failed.most} in one turn`)
-})
+    const listener = await listen({ host: '127.0.0.1', port: 0, certificate, onHandshakeError }, () => undefined)
+    opened.push(listener)
+    const clients = Array.from({ length: 150 }, () => connectTcp(listener.port, '127.0.0.1').on('error', () => undefined))
+    await Promise.all(clients.map((client) => once(client, 'connect')))
+    if (isBegun) {
+      const hello = await clientHello()
+      for (const client of clients) client.write(hello)
+      await Promise.all(clients.map((client) => once(client, 'data')))
+    } else {
+      // They are accepted by then.
+      await sleep(200)
+    }
+    for (const client of clients) client.resetAndDestroy()
+    await until(() => failed.all === clients.length)
+    assert.ok(failed.most <= 30, `${failed.most} in one turn`)
+  })
 
 const reference = 0xbe
 /** GET / with so many header fields beyond four, each a byte that stands for the last field that the connection has in its table. */

@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { timerMs } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
+import { madeAbove, parentOf } from './begun-tls.js'
 import { DirectRequest } from './direct-request.js'
 import { FairTurns } from './fair-turns.js'
 import { countHttp1Parts } from './http1-parts.js'
@@ -326,7 +327,10 @@ function paceHandshakes(https: Server, silentMs: number, ends: PacedEnds): void 
   const [listener] = https.listeners('connection')
   if (listener === undefined) return
   const handshakes = new PacedHandshakes({
-    begin: (socket) => void listener.call(https, socket),
+    begin: (socket) => {
+      const made = madeAbove(socket, () => void listener.call(https, socket))
+      if (made !== undefined) ends.pace(made)
+    },
     onFailure: (socket) => void https.emit('tlsClientError', new Error('the client said nothing'), socket),
     silentMs,
   })
@@ -336,7 +340,7 @@ function paceHandshakes(https: Server, silentMs: number, ends: PacedEnds): void 
     handshakes.add(socket)
   })
   https.prependListener('secureConnection', (socket: TLSSocket) => {
-    const { _parent: raw } = socket as unknown as { readonly _parent?: Socket }
+    const raw = parentOf(socket)
     if (raw !== undefined) handshakes.end(raw)
   })
 }

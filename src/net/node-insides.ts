@@ -6,6 +6,7 @@ import type { Server, Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import type { Logger } from '../base/logger.js'
+import { isBeginningKnown } from './begun-tls.js'
 import { isParserKnown } from './http1-parts.js'
 import { receiverOf } from './http2-input.js'
 import { type MadeUp, madeUpParser, silentConnection } from './made-up-connection.js'
@@ -50,7 +51,7 @@ const measures: readonly Measure[] = [
   },
   {
     name: 'connections are ended a few at a time',
-    isPossible: ({ connections }) => connections.some(isEndKnown),
+    isPossible: ({ connections }) => connections.some(isEndKnown) && isBeginningKnown(),
   },
 ]
 
