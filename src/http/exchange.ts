@@ -301,6 +301,14 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     return value === undefined ? '' : typeof value === 'string' ? value : value.join(', ')
   }
 
+  /** Of the headers of what lasts, which may have 64 KiB, only the name of the client's program is asked for again. */
+  forgetHeaders(): void {
+    const { headers, rawHeaders } = this.request
+    for (const name of Object.keys(headers)) if (name !== 'user-agent') delete headers[name]
+    rawHeaders.length = 0
+    this.token = undefined
+  }
+
   /** Runs once, when the last of the response was handed on or the client has gone: before its client can ask for more. */
   onEnd(callback: () => void): void {
     let isOver = false

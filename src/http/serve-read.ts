@@ -114,7 +114,8 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   }
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
   exchange.isLongRunning = true
-  server.watches?.enter(exchange, conditionsIn(options.selection))
+  const bytes = (exchange.request.url?.length ?? 0) + exchange.header('user-agent').length
+  server.watches?.enter(exchange, { conditions: conditionsIn(options.selection), bytes })
   const waiting = server.watches?.turn()
   const call = target.call.with({ name: '' })
   const start = (): Answered | Promise<Answered> =>

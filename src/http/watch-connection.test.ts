@@ -38,6 +38,7 @@ function exchangeOf(waitingBytes: number) {
     auditId: '',
     lifecycle: { tell: () => undefined },
     onLeave: () => undefined,
+    forgetHeaders: () => undefined,
     cut: () => {
       state.isCut = true
     },

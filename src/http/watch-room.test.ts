@@ -44,12 +44,24 @@ test('of very many conditions in selectors no more are kept than there is room f
   const room = new WatchRoom(1000)
   const leaving: (() => void)[] = []
   const exchange = { user: admin, onLeave: (call: () => void) => void leaving.push(call) }
-  for (let i = 0; i < 20; i++) room.enter(exchange, 10_000)
-  for (let i = 0; i < 200; i++) assert.throws(() => room.enter(exchange, 10_000), OverloadedError)
-  for (let i = 0; i < 100; i++) room.enter(exchange, 16)
+  for (let i = 0; i < 20; i++) room.enter(exchange, { conditions: 10_000 })
+  for (let i = 0; i < 200; i++) assert.throws(() => room.enter(exchange, { conditions: 10_000 }), OverloadedError)
+  for (let i = 0; i < 100; i++) room.enter(exchange, { conditions: 16 })
   leaving[0]?.()
-  room.enter(exchange, 10_000)
+  room.enter(exchange, { conditions: 10_000 })
   assert.equal(room.open, 120)
+})
+
+test('of watches with long addresses there are as many as there is room for, and usual ones do not mind', () => {
+  const room = new WatchRoom(20_000)
+  const leaving: (() => void)[] = []
+  const exchange = { user: admin, onLeave: (call: () => void) => void leaving.push(call) }
+  for (let i = 0; i < 1024; i++) room.enter(exchange, { bytes: 64 << 10 })
+  for (let i = 0; i < 10_240; i++) assert.throws(() => room.enter(exchange, { bytes: 64 << 10 }), OverloadedError)
+  room.enter(exchange, { bytes: 4 << 10 })
+  leaving[0]?.()
+  room.enter(exchange, { bytes: 64 << 10 })
+  assert.equal(room.open, 1025)
 })
 
 test('ten times as many as may be open: as many as may be open', () => {

@@ -18,6 +18,18 @@ const crowd = 1_000
 const fewConditions = 16
 /** Of all that have more: they are kept, and may be looked at for every change. */
 const mostConditions = 200_000
+/** Of what is kept of its request: usual ones have less, and are not counted. */
+const fewBytes = 4 << 10
+/** Of all that have more. */
+const mostBytes = 64 << 20
+
+/** What is kept of a watch for as long as it is open. */
+export interface Kept {
+  /** Of its selectors. */
+  readonly conditions?: number
+  /** Of its address and the name of the client's program. */
+  readonly bytes?: number
+}
 
 export class WatchRoom {
   readonly #max: number
@@ -28,6 +40,7 @@ export class WatchRoom {
   readonly #share: number
   #open = 0
   #conditions = 0
+  #bytes = 0
   #begun = 0
   #isTurnCounted = false
 
@@ -45,20 +58,24 @@ export class WatchRoom {
     return this.#open > crowd ? crowdedRoomBytes : streamRoomBytes
   }
 
-  /** Counts a watch, and what its selectors ask for, until its client has gone; throws when there are too many. */
-  enter(exchange: Pick<Exchange, 'onLeave' | 'user'>, conditions = 0): void {
-    const counted = conditions > fewConditions ? conditions : 0
-    if (this.#open >= this.#max || (counted > 0 && this.#conditions + counted > mostConditions)) throw new OverloadedError()
+  /** Counts a watch, and what is kept of it, until its client has gone; throws when there are too many. */
+  enter(exchange: Pick<Exchange, 'onLeave' | 'user'>, kept: Kept = {}): void {
+    const conditions = beyond(fewConditions, kept.conditions)
+    const bytes = beyond(fewBytes, kept.bytes)
+    const isTooMuch = (conditions > 0 && this.#conditions + conditions > mostConditions) || (bytes > 0 && this.#bytes + bytes > mostBytes)
+    if (this.#open >= this.#max || isTooMuch) throw new OverloadedError()
     const { name, groups } = exchange.user
     const own = this.#byUser.get(name) ?? 0
     if (own >= this.#share && !groups.includes(mastersGroup))
       throw tooManyRequests(`user ${quote(shorten(name))} has ${own} watches open, which is as many as one user may have`, 1)
     this.#open++
     this.#byUser.set(name, own + 1)
-    this.#conditions += counted
+    this.#conditions += conditions
+    this.#bytes += bytes
     exchange.onLeave(() => {
       this.#open--
-      this.#conditions -= counted
+      this.#conditions -= conditions
+      this.#bytes -= bytes
       const left = (this.#byUser.get(name) ?? 0) - 1
       if (left > 0) this.#byUser.set(name, left)
       else this.#byUser.delete(name)
@@ -96,3 +113,5 @@ export class WatchRoom {
     this.#isTurnCounted = false
   }
 }
+
+const beyond = (few: number, count = 0): number => (count > few ? count : 0)

@@ -55,6 +55,7 @@ export function startWatchStream(
     wish === undefined
       ? new WatchConnection(exchange, form.contentType, roomBytes)
       : new WebSocketWatch(exchange, wish, { roomBytes, isText: form.isText })
+  exchange.forgetHeaders()
   let isOver = false
   /** Events are being converted: those that follow wait in the watch, as they do for a client that is slow. */
   let isConverting = false
