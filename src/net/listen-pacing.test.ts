@@ -1,12 +1,13 @@
 // A server that listens hands on what comes over HTTP/2 in very many frames a little at a time, and closes many connections in the same way.
 
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Http2ServerRequest } from 'node:http2'
 import { type AddressInfo, connect as connectTcp, createServer as createTcp, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, createSecureContext } from 'node:tls'
+import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import { until } from '../base/until.fixture.js'
 import { issueCertificate } from './issue-certificate.js'
 import { type Listener, listen, type Response } from './listen.js'
@@ -95,6 +96,49 @@ test('connections that were idle for the same time are closed a few in each turn
   await until(() => closed.all === idle)
   assert.ok(closed.most <= 30, `${closed.most} in one turn`)
 })
+
+for (const kind of ['idle', 'silent'])
+  test(`connections that are ${kind} when the port is closed are closed a few in each turn, while others are served`, async () => {
+    const closed = { all: 0, inTurn: 0, most: 0 }
+    const follow = (message: unknown): void => {
+      const { socket } = message as { readonly socket: Socket }
+      socket.once('close', () => {
+        if (closed.inTurn++ === 0) {
+          setImmediate(() => {
+            closed.inTurn = 0
+          })
+        }
+        closed.most = Math.max(closed.most, closed.inTurn)
+        closed.all++
+      })
+    }
+    let last: Response | undefined
+    const listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (request, response) => {
+      if (request.url === '/last') last = response
+      else response.end()
+    })
+    subscribe('net.server.socket', follow)
+    const ask = async (path: string | undefined): Promise<TLSSocket> => {
+      const socket = connect({ host: '127.0.0.1', port: listener.port, ...trusted })
+      opened.push({ close: () => socket.destroy() })
+      socket.on('error', () => undefined)
+      await once(socket, 'secureConnect')
+      if (path !== undefined) socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      if (path === '/') await once(socket, 'data')
+      return socket.resume()
+    }
+    for (let i = 0; i < idle; i++) await ask(kind === 'idle' ? '/' : undefined)
+    const slow = await ask('/last')
+    unsubscribe('net.server.socket', follow)
+    await until(() => last !== undefined)
+    const done = listener.close({ graceMs: 5000 })
+    await until(() => closed.all === idle)
+    assert.ok(closed.most <= 30, `${closed.most} in one turn`)
+    last?.end('served')
+    const [answer] = await once(slow, 'data')
+    assert.match(String(answer), /served/)
+    await done
+  })
 
 /** What a client of TLS says first; the server cannot know that it was said before. */
 async function clientHello(): Promise<Buffer> {

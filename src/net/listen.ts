@@ -18,6 +18,7 @@ import { countHttp1Parts } from './http1-parts.js'
 import { Http2Inputs } from './http2-input.js'
 import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
+import { paceIdle } from './idle-connections.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
 import { lookAtNode } from './node-insides.js'
@@ -201,7 +202,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     },
     close: ({ graceMs = 0 } = {}) => {
       clearTimeout(looking)
-      return drain({ https, sessions, sockets, ended: [silent, taken], graceMs }).finally(() => stalled.close())
+      return drain({ https, sessions, ends, sockets, ended: [silent, taken], graceMs }).finally(() => stalled.close())
     },
   }
 }
@@ -368,16 +369,18 @@ function open(https: Server, endpoint: Endpoint, reusePort: boolean): Promise<Ad
 interface Draining {
   readonly https: Server
   readonly sessions: Http2Sessions
+  readonly ends: PacedEnds
   readonly sockets: ReadonlySet<Socket>
   /** Those that end at once: nobody has asked for anything on them, or what was asked for has no end. */
   readonly ended: readonly ReadonlySet<Socket>[]
   readonly graceMs: number
 }
 
-async function drain({ https, sessions, sockets, ended, graceMs }: Draining): Promise<void> {
+async function drain({ https, sessions, ends, sockets, ended, graceMs }: Draining): Promise<void> {
+  paceIdle(https, ends)
   const closed = new Promise<void>((resolve) => https.close(() => resolve()))
   sessions.close()
-  for (const socket of ended.flatMap((some) => [...some])) socket.destroy()
+  for (const some of ended) for (const socket of some) ends.soon(() => some.has(socket) && socket.destroy())
   const cut = (): void => sockets.forEach((socket) => void socket.destroy())
   // Node closes connections that are idle now; those that become idle are looked for again and again.
   const sweeping = setInterval(() => https.closeIdleConnections(), 20)

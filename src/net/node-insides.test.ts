@@ -25,11 +25,12 @@ async function listening(): Promise<Server> {
 }
 
 async function insidesHere(): Promise<NodeInsides> {
-  const under = handleOf(await listening())
+  const server = await listening()
+  const under = handleOf(server)
   const { made: parser } = nodeProbes.parser()
   const { made: encrypted } = nodeProbes.encrypted(nodeProbes.context(cert))
   const { made: session } = nodeProbes.session(nodeProbes.http2())
-  return { parser, session, listening: under, connections: [under, encrypted] }
+  return { parser, session, server, listening: under, connections: [under, encrypted] }
 }
 
 interface Told {
@@ -55,6 +56,7 @@ const http2 = 'HTTP/2 is read in pieces'
 const accepting = 'connections are accepted a few at a time'
 const reading = 'reading stops between turns'
 const ending = 'connections are ended a few at a time'
+const idling = 'idle connections are closed a few at a time'
 
 /** The same but for what is under these names. */
 const without = (value: unknown, ...names: readonly string[]): object =>
@@ -80,7 +82,11 @@ test('what is missing is named, all of it in one line', async () => {
     // What only inherits from a handle has no `onread`.
     [{ connections: [tcp, without(tls, 'readStart')] }, [reading, ending]],
     [{ connections: [tcp, without(tls, 'onread')] }, [ending]],
-    [{ parser: null, session: null, listening: null, connections: [null] }, [...http1, http2, accepting, reading, ending]],
+    [{ server: {} }, [idling]],
+    [
+      { parser: null, session: null, server: null, listening: null, connections: [null] },
+      [...http1, http2, accepting, reading, ending, idling],
+    ],
   ] as const)
     assert.deepEqual(toldOf({ ...real, ...changes }), [expected])
 })

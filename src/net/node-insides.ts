@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.js'
 import { isBeginningKnown } from './begun-tls.js'
 import { isParserKnown } from './http1-parts.js'
 import { receiverOf } from './http2-input.js'
+import { connectionsOf } from './idle-connections.js'
 import { type MadeUp, madeUpParser, silentConnection } from './made-up-connection.js'
 import { isEndKnown } from './paced-ends.js'
 import { handleOf } from './socket-handle.js'
@@ -19,7 +20,8 @@ export interface NodeInsides {
   readonly parser: unknown
   /** Of HTTP/2. */
   readonly session: unknown
-  /** What is under a server that listens. */
+  /** A server of HTTP/1.1 that listens, and what is under it. */
+  readonly server: unknown
   readonly listening: unknown
   /** What is under a connection, without and with TLS. */
   readonly connections: readonly unknown[]
@@ -53,6 +55,7 @@ const measures: readonly Measure[] = [
     name: 'connections are ended a few at a time',
     isPossible: ({ connections }) => connections.some(isEndKnown) && isBeginningKnown(),
   },
+  { name: 'idle connections are closed a few at a time', isPossible: ({ server }) => connectionsOf(server) !== undefined },
 ]
 
 /** One line for all that this version of Node does not make possible, if anything. `failures`: what was thrown while it was looked for. */
@@ -130,6 +133,6 @@ export async function lookAtNode(server: Server, ca: string, logger: Logger, pro
   const encrypted = context && (await look(() => probes.encrypted(context)))
   const http2 = await attempt(probes.http2)
   const session = http2 && (await look(() => probes.session(http2)))
-  warnOfMissing(logger, { parser, session, listening, connections: [listening, encrypted] }, failures)
+  warnOfMissing(logger, { parser, session, server, listening, connections: [listening, encrypted] }, failures)
   for (const each of opened) each.close()
 }
