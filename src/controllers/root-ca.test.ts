@@ -62,6 +62,20 @@ for (const [identity, name] of [
   })
 }
 
+test('one with thousands of labels is mended, and keeps them', async () => {
+  const { parts, timers, loop, make, ask, change, read, dataOf } = await setUp()
+  await make('n')
+  const running = loop(parts)
+  await ask('n')
+  const labels = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`label-${i}`, `value-${i}`]))
+  await change('n', { metadata: { ...read('n')?.metadata, labels }, data: { 'ca.crt': 'forged' }, binaryData: { more: 'eA==' } })
+  await timers.advance(1000)
+  await flushTurns()
+  assert.deepEqual([dataOf('n'), members(read('n') ?? {})['binaryData']], [{ 'ca.crt': 'first' }, undefined])
+  assert.deepEqual(read('n')?.metadata?.labels, labels)
+  await running.close()
+})
+
 test('it is mended after a moment when it is changed, and let be when it is right', async () => {
   const { engine, parts, timers, loop, make, ask, callOf, change, dataOf } = await setUp()
   await make('n')

@@ -5,17 +5,17 @@
 import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { CatalogSource } from '../api/catalog-source.js'
-import { type ApiObject, members, withMetadata } from '../api/object.js'
+import { type ApiObject, members } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { partsOf } from '../objects/keys.js'
+import { leanObject } from '../objects/lean-object.js'
 import { create } from '../verbs/create.js'
-import { remove } from '../verbs/delete.js'
 import type { Engine } from '../verbs/engine.js'
-import { update } from '../verbs/update.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import { isNamespaceGoing } from './kit/namespace-going.js'
 import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
+import { removeOwn, updateOwn } from './own-write.js'
 
 export interface RootCa {
   /** As it is now, in PEM form. */
@@ -89,20 +89,21 @@ interface Place {
 }
 
 async function keepTrue(engine: Engine, place: Place, data: { readonly [key: string]: string }): Promise<void> {
-  const stored = engine.store.read(place)?.decode(place.resource)
-  if (stored !== undefined && sameValue(members(stored)['data'], data) && members(stored)['binaryData'] === undefined) return
+  const stored = engine.store.read(place)
+  const map = stored && leanObject(stored, place.resource)
+  if (map !== undefined && sameValue(members(map)['data'], data) && members(map)['binaryData'] === undefined) return
   try {
-    const call = ownCall(engine, place)
-    if (stored === undefined) {
+    if (map === undefined) {
       const annotations = { [engine.identity.label('description')]: description }
-      await create(engine, call, { object: { metadata: { name: place.name, annotations }, data } as ApiObject })
-    } else if (members(stored)['immutable'] === true) {
+      await create(engine, ownCall(engine, place), { object: { metadata: { name: place.name, annotations }, data } as ApiObject })
+    } else if (members(map)['immutable'] === true) {
       // It cannot be mended; whoever asks next gets another one.
-      await remove(engine, call.with({ options: { preconditions: { uid: stored.metadata?.uid ?? '' } } }))
+      await removeOwn(engine, { ...place, options: { preconditions: { uid: map.metadata?.uid ?? '' } } })
     } else {
-      const { binaryData: _, ...rest } = members(stored)
-      const object = withMetadata({ ...rest, data } as ApiObject, { managedFields: undefined })
-      await update(engine, call, { object })
+      await updateOwn(engine, place, (object) => {
+        const { binaryData: _, ...rest } = members(object)
+        return { ...rest, data } as ApiObject
+      })
     }
   } catch (thrown) {
     // Its namespace is gone or going.
