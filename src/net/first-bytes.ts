@@ -11,8 +11,8 @@ interface ReadHandle extends Omit<Handle, 'reading'> {
 }
 
 /**
- * Calls `ready` once when something has come, or the end, but not where the connection has failed. What is given back undoes it, and hands the bytes to the stream; no more are read until
- * then. The connection was just accepted, and nobody reads from it.
+ * Calls `ready` once when something has come. What is given back undoes it, and hands the bytes to the stream; no more are read until then. Of one that
+ * ends before it has said anything the stream is told as usual. The connection was just accepted, and nobody reads from it.
  */
 export function awaitFirstBytes(socket: Socket, ready: () => void): () => void {
   const handle = handleOf<ReadHandle>(socket)
@@ -24,12 +24,14 @@ export function awaitFirstBytes(socket: Socket, ready: () => void): () => void {
   let first: ArrayBuffer | undefined
   handle.onread = (bytes) => {
     handle.onread = usual
-    if (bytes instanceof ArrayBuffer) {
-      first = bytes
-      handle.reading = false
-      handle.readStop?.()
-    } else usual.call(handle, bytes)
-    if (!socket.destroyed) ready()
+    if (!(bytes instanceof ArrayBuffer)) {
+      usual.call(handle, bytes)
+      return
+    }
+    first = bytes
+    handle.reading = false
+    handle.readStop?.()
+    ready()
   }
   return () => {
     handle.onread = usual

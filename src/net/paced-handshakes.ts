@@ -54,10 +54,10 @@ export class PacedHandshakes {
     }
     const ignore = (): void => undefined
     const giveUp = (): void => void socket.destroy()
-    socket.once('close', fail).on('error', ignore).setTimeout(silentMs, giveUp)
+    socket.once('close', fail).once('end', giveUp).on('error', ignore).setTimeout(silentMs, giveUp)
     const take = awaitFirstBytes(socket, ready)
     this.#leave.set(socket, () => {
-      socket.off('close', fail).off('error', ignore).off('timeout', giveUp).setTimeout(0)
+      socket.off('close', fail).off('end', giveUp).off('error', ignore).off('timeout', giveUp).setTimeout(0)
       take()
     })
   }
