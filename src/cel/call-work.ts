@@ -27,19 +27,46 @@ const lettersPerPart = 32
 /** Nobody compares more parts: a list of lists that are one and the same has as many as one likes. */
 export const mostParts = 4 << 20
 
-/** What goes to the bottom of values. */
-const toBottom = new Set(['_==_', '_!=_', '@in', 'isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'])
-
-/** How many parts values have, `most` where they have more. */
+/** How many parts are looked at, `most` or more where these are as many. */
 export type CallParts = (values: readonly Value[], most: number) => number
 
-/** Undefined for what looks at the values themselves only. */
-export const partsOfCall = (name: string): CallParts | undefined => (toBottom.has(name) ? countAll : undefined)
+/** What goes to the bottom of values. To count may not take longer than the call itself: a rule may ask the same for each of thousands of items. */
+const toBottom: { readonly [name: string]: CallParts } = {
+  '_==_': partsOfBoth,
+  '_!=_': partsOfBoth,
+  '@in': ([item, container], most) => partsOfSearch(container, item, most),
+  indexOf: ([list, item], most) => partsOfSearch(list, item, most),
+  lastIndexOf: ([list, item], most) => partsOfSearch(list, item, most),
+  isSorted: partsOfFirst,
+  sum: partsOfFirst,
+  max: partsOfFirst,
+  min: partsOfFirst,
+}
 
-function countAll(values: readonly Value[], most: number): number {
-  let parts = 0
-  for (const value of values) parts += countParts(value, most - parts)
-  return parts
+/** Undefined for what looks at the values themselves only. */
+export const partsOfCall = (name: string): CallParts | undefined => (Object.hasOwn(toBottom, name) ? toBottom[name] : undefined)
+
+function partsOfFirst([value]: readonly Value[], most: number): number {
+  return value instanceof CelList ? countParts(value, most) : 0
+}
+
+/** Values of different sizes differ, and of others no more is compared than the one with fewer parts has. */
+function partsOfBoth([a, b]: readonly Value[], most: number): number {
+  const areAlike = (a instanceof CelList && b instanceof CelList) || (a instanceof CelMap && b instanceof CelMap)
+  if (!areAlike || a.size !== b.size) return 0
+  for (let bound = Math.min(fewParts, most); ; bound = Math.min(bound * 4, most)) {
+    const parts = Math.min(countParts(a, bound), countParts(b, bound))
+    if (parts < bound || bound === most) return parts
+  }
+}
+
+const fewParts = 64
+
+/** A map is not searched. */
+function partsOfSearch(list: Value | undefined, item: Value | undefined, most: number): number {
+  if (!(list instanceof CelList) || item === undefined) return 0
+  const parts = countParts(item, most) * list.size
+  return parts < most ? parts : Math.min(parts, countParts(list, most))
 }
 
 function countParts(value: Value, most: number): number {
@@ -58,7 +85,8 @@ function countParts(value: Value, most: number): number {
 /** `pattern`: what is looked for, where that is known beforehand. */
 export function workOfCall(name: string, pattern?: Value): CallWork {
   const factor = perLetter[name] ?? usual
-  if (toBottom.has(name)) return (values) => workOfSizes(values, factor) + workOfParts(values)
+  const parts = partsOfCall(name)
+  if (parts !== undefined) return (values) => workOfSizes(values, factor) + workOfParts(parts, values)
   if (name !== 'matches' && name !== 'find' && name !== 'findAll') return (values) => workOfSizes(values, factor)
   if (typeof pattern !== 'string') return (values) => workOfPattern(values) + workOfSizes(values, factor)
   const perLetterOfText = patternWork(pattern, ' ') + (name === 'findAll' ? factor : 0)
@@ -89,11 +117,8 @@ function workOfSizes(values: readonly Value[], factor: number): number {
   return size < shortest ? 0 : size * factor
 }
 
-const isObject = (value: Value | undefined): boolean => typeof value === 'object' && value !== null
-
-function workOfParts(values: readonly Value[]): number {
-  if (!isObject(values[0]) && !isObject(values[1])) return 0
-  const count = countAll(values, mostWork / perPart + 1)
+function workOfParts(parts: CallParts, values: readonly Value[]): number {
+  const count = parts(values, mostWork / perPart + 1)
   return count < shortest ? 0 : count * perPart
 }
 
