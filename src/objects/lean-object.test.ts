@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject, ObjectMeta } from '../api/object.js'
+import { mostReadAtOnce } from './fields-in-steps.js'
 import { box, boxes, storeOfBoxes } from './fixture.js'
 import { encodeLean, leanAnnotated, leanObject, leanText, metadataOf } from './lean-object.js'
 import { labelsAmong } from './stored-label.js'
@@ -93,3 +94,60 @@ for (const [why, hung] of [
     assert.deepEqual(labelsAmong(stored, names), 'labels' in hung ? { 'label-7': large['label-7'] } : {})
     store.close()
   })
+
+test('what is read without labels is the same as what is decoded whole, whatever its texts look like', async () => {
+  const store = await storeOfBoxes()
+  let seed = 7
+  const below = (most: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((seed / 2 ** 31) * most)
+  }
+  const words = [
+    '"metadata":{',
+    ']},"data":',
+    ']},"color":"',
+    ':null',
+    '\\',
+    '"',
+    '}',
+    '{',
+    ']',
+    'é',
+    '😀',
+    '\n',
+    '"managedFields":[',
+    'x'.repeat(48),
+  ]
+  const word = (): string => Array.from({ length: below(4) }, () => words[below(words.length)]).join('')
+  const texts = (): Record<string, string> => Object.fromEntries(Array.from({ length: 1 + below(4) }, () => [word(), word()]))
+  const maybe = (members: object): object => (below(2) === 0 ? members : {})
+  for (let round = 0; round < 100; round++) {
+    const pad = 'y'.repeat(mostReadAtOnce - 700 + below(1000))
+    const hung = [{ labels: { pad } }, { annotations: { ...texts(), pad } }, { managedFields: ownedFields({ [word()]: {}, [pad]: {} }) }]
+    const metadata = {
+      ...box(`n${word()}`).metadata,
+      ...maybe({ annotations: texts() }),
+      ...maybe({ finalizers: [word()] }),
+      ...maybe({ managedFields: ownedFields({ [word()]: { [word()]: {} }, ...maybe({ a: { b: [null] }, data: {} }) }) }),
+      ...hung[below(hung.length)],
+    }
+    const object = { metadata, ...maybe({ color: word() }), ...maybe({ data: texts() }) } as ApiObject
+    const entry = { key: 'n', revision: 3, value: store.encode(unindexed, object) }
+    const stored = new StoredObject(entry)
+    const whole = new StoredObject(entry).decode(unindexed)
+    const lean = leanObject(stored, unindexed)
+    assert.deepEqual({ ...lean, metadata: known(lean.metadata ?? {}) }, { ...whole, metadata: known(whole.metadata ?? {}) })
+    assert.deepEqual(leanAnnotated(stored, unindexed).metadata?.annotations, whole.metadata?.annotations)
+    assert.deepEqual(known(metadataOf(stored, unindexed)), known(whole.metadata ?? {}))
+    const change = { data: { b: '2' } }
+    assert.deepEqual(JSON.parse(leanText(stored, unindexed, { ...lean, ...change } as ApiObject)), {
+      apiVersion: 'v1',
+      kind: 'Box',
+      ...whole,
+      ...change,
+    })
+    const written = new StoredObject({ ...entry, value: encodeLean(stored, unindexed, { ...lean, ...change } as ApiObject) })
+    assert.deepEqual(written.decode(unindexed), { ...whole, ...change })
+  }
+  store.close()
+})
