@@ -2,11 +2,16 @@
 // The order of keys is the order of lists.
 
 import type { Resource } from '../api/catalog.js'
+import { longestKeyBytes } from '../storage/key-order.js'
 import type { KeyRange } from '../storage/storage.js'
 
 /** Half of a surrogate pair, which JSON can spell, becomes what it is in the bytes of the object. */
 export const keyOf = (resource: Resource, namespace: string, name: string): string =>
   (resource.namespaced ? `${resource.collection}/${namespace}/${name}` : `${resource.collection}/${name}`).toWellFormed()
+
+/** How many bytes the name of an object may have where its kind sets no bound. */
+export const mostNameBytes = (resource: Resource, namespace: string): number =>
+  longestKeyBytes - Buffer.byteLength(keyOf(resource, namespace, ''))
 
 export const keyAt = ({ resource, namespace, name }: { readonly resource: Resource } & KeyParts): string => keyOf(resource, namespace, name)
 

@@ -4,11 +4,13 @@ import { AdmissionRequest } from '../admission/admission.js'
 import type { CommitWith } from '../admission/quota/ledger.js'
 import { ApiError, alreadyExists, badRequest, generatedNameExists, unavailable } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
+import { type FieldError, tooLong } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import { bytesOf } from '../objects/entry-header.js'
+import { mostNameBytes } from '../objects/keys.js'
 import { isGoing } from '../objects/owner-fields.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
@@ -150,8 +152,18 @@ function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
 }
 
 function validate(call: Call, object: ApiObject): Promise<void> | undefined {
-  const { definition } = call.resource
-  return refuseFaults(call, { object, old: undefined, errors: validateCreation(definition, object, call) }, () => warn(call, object))
+  const found = validateCreation(call.resource.definition, object, call)
+  const errors = isNameShort(object) ? found : [...found, ...faultsOfLongName(call, object)]
+  return refuseFaults(call, { object, old: undefined, errors }, () => warn(call, object))
+}
+
+/** Names of most kinds have 253 characters at most. */
+const isNameShort = ({ metadata }: ApiObject): boolean => (metadata?.name?.length ?? 0) <= 253
+
+/** Those of roles, for example, may be as long as one likes, as long as there is a key for them. */
+function faultsOfLongName({ resource, namespace }: Call, { metadata }: ApiObject): readonly FieldError[] {
+  const most = mostNameBytes(resource, namespace)
+  return Buffer.byteLength(metadata?.name ?? '') > most ? [tooLong('metadata.name', most)] : []
 }
 
 function warn(call: Call, object: ApiObject): void {

@@ -44,7 +44,25 @@ const times = (count: number, make: (index: number) => string, separator = ','):
 const named = (members: string): string => `{"metadata":{"name":"x"},${members}}`
 const deeper = times(2000, (i) => `{"op":"add","path":"/x${i + 1}","value":{}},{"op":"move","from":"/x${i}","path":"/x${i + 1}/in"}`)
 
+const roles = '/apis/rbac.authorization.cluster.io/v1/clusterroles'
+
 const findings: readonly Finding[] = [
+  {
+    name: 'a name for which there is no key',
+    method: 'POST',
+    path: roles,
+    type: 'application/json',
+    body: `{"metadata":{"name":"${'x'.repeat(2000)}"}}`,
+    status: 422,
+  },
+  {
+    name: 'a name for which there is one just so',
+    method: 'POST',
+    path: roles,
+    type: 'application/json',
+    body: `{"metadata":{"name":"${'x'.repeat(1840)}"}}`,
+    status: 201,
+  },
   {
     name: 'a version of a configuration that cannot be made a text',
     method: 'PATCH',
