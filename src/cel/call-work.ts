@@ -3,6 +3,7 @@
 // Cost (call-cost) is what the reference counts; for long texts it is far from the time that a call takes.
 
 import type { RE2JS } from 're2js'
+import { partsOfText } from './parts.js'
 import { patternOf, workOfCompiling } from './pattern.js'
 import { CelList, CelMap, type Value } from './values.js'
 
@@ -20,10 +21,8 @@ const perInstruction = 40
 
 export type CallWork = (values: readonly Value[]) => number
 
-/** Per part of a value that is compared or walked through to the bottom. */
-const perPart = 200
-/** Of texts in lists and maps. */
-const lettersPerPart = 32
+/** Per part of a value that is counted and then compared, or walked through to the bottom. */
+const perPart = 600
 /** Nobody compares more parts: a list of lists that are one and the same has as many as one likes. */
 export const mostParts = 4 << 20
 
@@ -60,6 +59,7 @@ function partsOfBoth([a, b]: readonly Value[], most: number): number {
   }
 }
 
+/** Values that have fewer need no look: the clock is looked at often enough for these. */
 const fewParts = 64
 
 /** A map is not searched. */
@@ -70,7 +70,9 @@ function partsOfSearch(list: Value | undefined, item: Value | undefined, most: n
 }
 
 function countParts(value: Value, most: number): number {
-  if (typeof value === 'string') return 1 + Math.floor(value.length / lettersPerPart)
+  if (typeof value === 'string') return partsOfText(value)
+  const known = value instanceof CelList || value instanceof CelMap ? value.rawParts(most) : 1
+  if (known !== undefined) return known
   let parts = 1
   if (value instanceof CelList) for (let i = 0; i < value.size && parts < most; i++) parts += countParts(value.at(i), most - parts)
   else if (value instanceof CelMap) {
@@ -119,7 +121,7 @@ function workOfSizes(values: readonly Value[], factor: number): number {
 
 function workOfParts(parts: CallParts, values: readonly Value[]): number {
   const count = parts(values, mostWork / perPart + 1)
-  return count < shortest ? 0 : count * perPart
+  return count < fewParts ? 0 : count * perPart
 }
 
 function sizeOfObject(value: object): number {

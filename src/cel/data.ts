@@ -4,6 +4,7 @@ import { shorten } from '../base/shorten.js'
 import { readBase64 } from './base64.js'
 import { unescapeName } from './escape.js'
 import { likeness } from './likeness.js'
+import { partsOfJson } from './parts.js'
 import { type ValueSchema, valuesOf, withTypeAndMetadata } from './schema-type.js'
 import { parseDate, parseDateTime, parseLooseDuration } from './time-text.js'
 import { CelError, CelList, CelMap, Duration, isEqual, keyText, noSuchOverload, Timestamp, type Value } from './values.js'
@@ -138,6 +139,10 @@ class DataList extends CelList {
     const item = this.items[index]
     if (item instanceof Added) return item.value
     return this.schema === undefined ? valueOfJson(item) : valueOfData(item, this.schema)
+  }
+
+  override rawParts(most: number): number | undefined {
+    return this.items.some((item) => item instanceof Added) ? undefined : partsOfJson(this.items, most)
   }
 
   protected itemsWith(other: CelList): unknown[] {
@@ -275,6 +280,10 @@ export class DataMap extends CelMap {
 
   override keys(): Iterable<Value> {
     return Object.keys(this.members)
+  }
+
+  override rawParts(most: number): number {
+    return partsOfJson(this.members, most)
   }
 
   /** By the name that it has in the data. */

@@ -54,6 +54,11 @@ export abstract class CelList {
   abstract at(index: number): Value
   abstract add(other: CelList): CelList
 
+  /** How many parts it has to the bottom, or `most`, where that is known without making values of them. */
+  rawParts(_most: number): number | undefined {
+    return undefined
+  }
+
   /** True, false or an error. */
   equals(other: CelList): boolean | CelError {
     if (this.size !== other.size) return false
@@ -80,6 +85,11 @@ export abstract class CelMap {
   abstract keys(): Iterable<Value>
   /** Undefined where there is none. */
   abstract find(key: Value): Value | undefined
+
+  /** How many parts it has to the bottom, or `most`, where that is known without making values of them. */
+  rawParts(_most: number): number | undefined {
+    return undefined
+  }
 
   equals(other: CelMap): boolean | CelError {
     if (this.size !== other.size) return false
