@@ -25,8 +25,9 @@ const segmentMaxDecoded = 64 * 1024
 const sliceMaxBytes = 128 * 1024
 /** What one list may keep, of the bound. */
 const mostForOneList = 3 / 4
-/** How much of it, of the bound, says how large the rest is: one large object at its beginning does not. */
-const leastToJudge = 1 / 8
+/** After so much of it, or so much of the bound where that is less, the rest is judged by it: one large object at its beginning says nothing. */
+const leastToJudge = 8 << 20
+const mostToJudge = 1 / 8
 
 const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
 
@@ -79,7 +80,7 @@ export class ListCache {
     let [passed, passedBytes] = [0, 0]
     const expected = this.expectedCount(range, limit)
     while (left > 0 && compareText(cursor, range.end) < 0) {
-      const isJudged = passedBytes > this.maxBytes * leastToJudge
+      const isJudged = passedBytes > Math.min(leastToJudge, this.maxBytes * mostToJudge)
       if (isJudged && Math.max(passedBytes, (passedBytes / Math.max(passed, 1)) * expected) > this.maxBytes * mostForOneList) {
         yield* this.passingSlices({ start: cursor, end: range.end }, left, form)
         return
