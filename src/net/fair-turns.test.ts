@@ -314,3 +314,18 @@ timedTest('where 10,000 wait, what comes takes no longer for it', async () => {
   const took = performance.now() - begun
   assert.ok(took < 500, `${took} ms`)
 })
+
+test('as many make room as others come, however many that are in one turn', () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const ask = ({ socket }: Client, begin: () => void = () => undefined): void => turns.run({ connection: socket, socket, begin })
+  ask(connection())
+  nowMs = 100
+  const many = Array.from({ length: 5000 }, connection)
+  for (let i = 0; i < 2; i++) for (const each of many) ask(each)
+  let begun = 0
+  const others = Array.from({ length: 500 }, connection)
+  for (const each of others) ask(each, () => void begun++)
+  assert.equal(begun, 0)
+  assert.ok(others.every(({ seen }) => !seen.destroyed))
+})

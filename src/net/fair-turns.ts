@@ -104,8 +104,14 @@ class Queue {
     return undefined
   }
 
+  /** Those that were closed leave on the way: of many that make room in one turn none is looked at twice. */
   *lines(): Generator<Line, void, undefined> {
-    for (const lines of this.#byOwner.values()) yield* lines
+    for (const lines of this.#byOwner.values()) {
+      for (const line of lines) {
+        if (line.socket.destroyed) lines.delete(line)
+        else yield line
+      }
+    }
   }
 }
 
