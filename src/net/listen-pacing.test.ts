@@ -69,20 +69,28 @@ const trusted = { secureContext: createSecureContext({ ca: authority.cert }) }
 const idleMs = 300
 const idle = 60
 
-test('connections that were idle for the same time are closed a few in each turn', async () => {
-  const responses: Response[] = []
-  const closed = { all: 0, inTurn: 0, most: 0 }
-  const count = (): void => {
-    if (closed.inTurn++ === 0) {
+/** How many there were, and how many at most in one turn of the event loop. */
+class PerTurn {
+  all = 0
+  most = 0
+  #inTurn = 0
+
+  readonly count = (): void => {
+    if (this.#inTurn++ === 0) {
       setImmediate(() => {
-        closed.inTurn = 0
+        this.#inTurn = 0
       })
     }
-    closed.most = Math.max(closed.most, closed.inTurn)
-    closed.all++
+    this.most = Math.max(this.most, this.#inTurn)
+    this.all++
   }
+}
+
+test('connections that were idle for the same time are closed a few in each turn', async () => {
+  const responses: Response[] = []
+  const closed = new PerTurn()
   const listener = await listen({ host: '127.0.0.1', port: 0, certificate, limits: { idleMs } }, (request, response) => {
-    request.socket.once('close', count)
+    request.socket.once('close', closed.count)
     // All of them are idle from the same moment.
     if (responses.push(response) === idle) for (const each of responses) each.end()
   })
@@ -99,18 +107,10 @@ test('connections that were idle for the same time are closed a few in each turn
 
 for (const kind of ['idle', 'silent'])
   test(`connections that are ${kind} when the port is closed are closed a few in each turn, while others are served`, async () => {
-    const closed = { all: 0, inTurn: 0, most: 0 }
+    const closed = new PerTurn()
     const follow = (message: unknown): void => {
       const { socket } = message as { readonly socket: Socket }
-      socket.once('close', () => {
-        if (closed.inTurn++ === 0) {
-          setImmediate(() => {
-            closed.inTurn = 0
-          })
-        }
-        closed.most = Math.max(closed.most, closed.inTurn)
-        closed.all++
-      })
+      socket.once('close', closed.count)
     }
     let last: Response | undefined
     const listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (request, response) => {
@@ -154,17 +154,8 @@ async function clientHello(): Promise<Buffer> {
 
 for (const isBegun of [false, true])
   test(`connections that are reset ${isBegun ? 'before they are secure' : 'before they have said anything'} are closed a few in each turn`, async () => {
-    const failed = { all: 0, inTurn: 0, most: 0 }
-    const onHandshakeError = (): void => {
-      if (failed.inTurn++ === 0) {
-        setImmediate(() => {
-          failed.inTurn = 0
-        })
-      }
-      failed.most = Math.max(failed.most, failed.inTurn)
-      failed.all++
-    }
-    const listener = await listen({ host: '127.0.0.1', port: 0, certificate, onHandshakeError }, () => undefined)
+    const failed = new PerTurn()
+    const listener = await listen({ host: '127.0.0.1', port: 0, certificate, onHandshakeError: failed.count }, () => undefined)
     opened.push(listener)
     const clients = Array.from({ length: 150 }, () => connectTcp(listener.port, '127.0.0.1').on('error', () => undefined))
     await Promise.all(clients.map((client) => once(client, 'connect')))
