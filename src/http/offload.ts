@@ -39,6 +39,8 @@ export interface OffloadedAnswer {
 
 /** Whoever can carry out requests beside the event loop. */
 export interface Offload extends TextWriting {
+  /** How many threads were ended because a reply did not belong to their call. */
+  readonly mixedUp: number
   /** Whether requests on a resource can be carried out there. */
   serves(resource: Resource): boolean
   /** Rejects with a 429 when too many wait. Nothing is written any more when nobody wants the answer. */

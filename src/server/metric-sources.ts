@@ -41,6 +41,7 @@ export interface MeasuredParts {
   readonly flow: OpenFlowControl | undefined
   readonly lag: LoopLag
   readonly audit: Audit | undefined
+  readonly offload: { readonly mixedUp: number }
   readonly state: { readonly handshakeErrors: number }
 }
 
@@ -90,11 +91,17 @@ const labelled = (
 
 const row = (label: string, value: Row['value']): Row => ({ labels: [label], value })
 
-function serverFamilies({ engine: { store }, inflight, lag, state }: MeasuredParts): readonly Family[] {
+function serverFamilies({ engine: { store }, inflight, lag, state, offload }: MeasuredParts): readonly Family[] {
   return [
     plain('gauge', 'apiserver_storage_revision', 'The newest revision in the store.', store.revision),
     plain('gauge', 'apiserver_read_cache_bytes', 'Bytes held for what is read again.', store.cacheBytes),
     plain('counter', 'apiserver_tls_handshake_errors_total', 'Connections that failed before they were encrypted.', state.handshakeErrors),
+    plain(
+      'counter',
+      'apiserver_worker_thread_mismatches_total',
+      'Worker threads ended because a reply was not to their call.',
+      offload.mixedUp,
+    ),
     labelled(
       'gauge',
       { name: 'apiserver_current_inflight_requests', help: 'Requests that are being answered now.', label: 'request_kind' },

@@ -4,7 +4,7 @@
 // webhook for example, others are carried out; what they write is committed here, so that everybody hears of it.
 
 import { randomUUID } from 'node:crypto'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { Worker } from 'node:worker_threads'
 import type { AdmissionTallies } from '../../admission/admission-tallies.js'
 import type { TakeEvents } from '../../admission/plugins/event-rate-limit.js'
 import type { Turns } from '../../admission/quota/turns.js'
@@ -35,6 +35,7 @@ import { HeavyQueue } from './heavy-queue.js'
 import type { FromThread, Question, Reply, SentCounts, SentEntry, SentOutcome, Task, ToThread } from './messages.js'
 import { copyOf } from './own-bytes.js'
 import { Silence } from './silence.js'
+import { SyncServer } from './sync-calls.js'
 import { isFound, needsKeys } from './thread-kinds.js'
 
 export interface HeavyThreadParts {
@@ -90,7 +91,7 @@ type Unnumbered<T> = T extends Task ? Omit<T, 'catalog' | 'job'> : never
 
 interface Thread {
   readonly worker: Worker
-  readonly channel: MessageChannel
+  readonly calls: SyncServer<Question, Reply<unknown>>
   readonly silence: Silence
   /** The turns at quotas that it has, each with what ends it. */
   readonly turns: Map<number, () => void>
@@ -116,6 +117,8 @@ const everybody: User = { name: 'system:heavy-items', uid: '', groups: [mastersG
 export class HeavyThread implements Offload, ItemMaker {
   readonly #parts: HeavyThreadParts
   readonly #waiting = new HeavyQueue<Job>(mostWaiting, ({ reject }) => reject(requestTimedOut()))
+  /** How many threads were ended because a reply did not belong to their call. */
+  mixedUp = 0
   /** By the number that the thread knows it by. */
   readonly #running = new Map<number, Job>()
   #jobs = 0
@@ -248,23 +251,18 @@ export class HeavyThread implements Offload, ItemMaker {
 
   #start(): Thread {
     const { flags, texts, credential, dataDir, ownCa } = this.#parts
-    const channel = new MessageChannel()
-    const answered = new Int32Array(new SharedArrayBuffer(4))
+    const calls = new SyncServer<Question, Reply<unknown>>((question) => {
+      const reply = answerQuestion(this.#parts, question)
+      return { reply, transfer: givenAway(reply) }
+    })
     const worker = new Worker(new URL('./heavy-entry.js', import.meta.url), {
-      workerData: { flags, texts, credential, dataDir, ownCa, questions: channel.port2, answered },
-      transferList: [channel.port2],
+      workerData: { flags, texts, credential, dataDir, ownCa, calls: calls.link },
+      transferList: [calls.link.port],
       // What was meant for this process, such as a profile, is not meant for its threads.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.#parts.mostHeapMiB ?? defaultHeapMiB },
     })
-    channel.port1.on('message', (question: Question) => {
-      const reply = answerQuestion(this.#parts, question)
-      channel.port1.postMessage(reply, givenAway(reply))
-      Atomics.store(answered, 0, 1)
-      Atomics.notify(answered, 0)
-    })
-    channel.port1.unref()
-    const thread = { worker, channel, silence: new Silence(), turns: new Map<number, () => void>() }
+    const thread = { worker, calls, silence: new Silence(), turns: new Map<number, () => void>() }
     worker.on('message', (message: FromThread) => void this.#hear(thread, message))
     worker.on('error', (error) => this.#lose(thread, error))
     worker.on('exit', () => this.#lose(thread, undefined))
@@ -362,13 +360,19 @@ export class HeavyThread implements Offload, ItemMaker {
   #lose(thread: Thread, error: Error | undefined): void {
     if (this.#thread !== thread) return
     this.#thread = undefined
-    thread.channel.port1.close()
+    thread.calls.close()
     for (const end of thread.turns.values()) end()
     if (error !== undefined) this.#parts.logger.error({ err: error }, 'the thread for heavy requests ended')
+    const isMixedUp = error?.name === 'SyncCallError'
+    if (isMixedUp) this.mixedUp += 1
     const jobs = [...this.#running.keys()].flatMap((number) => this.#finish(number) ?? [])
     // Those that began last first: they are the least likely to have held the others.
     for (const job of jobs.reverse()) {
       // Whoever was beside the one that needed too much has done nothing wrong: each is tried once more by itself, if it has written nothing.
+      if (isMixedUp) {
+        job.reject(error)
+        continue
+      }
       const isTriedAgain = jobs.length > 1 && !job.isAlone && !job.hasCommitted && !job.isOverdue && !this.#isClosed
       if (isTriedAgain) this.#again.push({ ...job, isAlone: true })
       else job.reject(unavailable('the request takes more memory or time than there is for one'))

@@ -1,6 +1,5 @@
 // What the event loop and the thread for heavy requests say to one another.
 
-import type { MessagePort } from 'node:worker_threads'
 import type { TalliedDurations } from '../../admission/admission-tallies.js'
 import type { SentPolicyTally } from '../../admission/policy/policy-tallies.js'
 import type { HookCounts } from '../../admission/webhooks/hook-tallies.js'
@@ -13,6 +12,7 @@ import type { CertificateCounts } from '../../net/shown-certificate.js'
 import type { ChangesQuery, CommitOutcome, Entry, KeyRange, RangeQuery, Write } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
 import type { ParsedFlags } from '../options/parse-flags.js'
+import type { SyncLink } from './sync-calls.js'
 
 /** What the thread is started with. */
 export interface ThreadStart {
@@ -23,9 +23,7 @@ export interface ThreadStart {
   readonly dataDir: string | undefined
   /** Believed where the operator named nobody else. */
   readonly ownCa: string
-  readonly questions: MessagePort
-  /** Woken when a question was answered. */
-  readonly answered: Int32Array
+  readonly calls: SyncLink
 }
 
 /** The storage is asked without an event loop in between: whoever asks stands still until the answer is there. */

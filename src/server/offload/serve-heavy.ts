@@ -32,12 +32,14 @@ import { failureOf } from './failure.js'
 import { makeHeavyItem } from './make-heavy-item.js'
 import type { FromThread, Reply, SentCounts, SentOutcome, Task, ThreadStart, ToThread } from './messages.js'
 import { ownBytes } from './own-bytes.js'
+import { SyncCaller } from './sync-calls.js'
 import { ThreadCatalog } from './thread-catalog.js'
 import { type StorageWrites, ThreadStorage } from './thread-storage.js'
 
 /** What is made once for all requests of the thread. */
 interface Prepared {
   readonly start: ThreadStart
+  readonly calls: SyncCaller
   readonly settings: Settings
   readonly catalog: ThreadCatalog
   readonly serviceRanges: ServiceRanges
@@ -50,10 +52,12 @@ interface Prepared {
 async function prepare(start: ThreadStart): Promise<Prepared> {
   const settings = { ...(await readSettings(start.flags, start.texts)), dataDir: start.dataDir }
   const outbound = openOutbound(settings)
+  const calls = new SyncCaller(start.calls, endThread)
   return {
     start,
+    calls,
     settings,
-    catalog: new ThreadCatalog(servedCatalog(settings), () => storeOf(settings, new ThreadStorage(start, readsOnly)), hookWays(outbound)),
+    catalog: new ThreadCatalog(servedCatalog(settings), () => storeOf(settings, new ThreadStorage(calls, readsOnly)), hookWays(outbound)),
     serviceRanges: serviceRangesOf(settings.network),
     trust: new ClientTrust(settings.authentication, start.ownCa, silentLogger),
     pressure: new Pressure({
@@ -65,6 +69,12 @@ async function prepare(start: ThreadStart): Promise<Prepared> {
     outbound,
   }
 }
+
+/** As an uncaught exception before anything else runs in this thread: it must not serve anybody any more. */
+const endThread = (error: Error): void =>
+  queueMicrotask(() => {
+    throw error
+  })
 
 /** What is given away is not copied. */
 const say = (message: FromThread, given: readonly ArrayBuffer[] = []): void => parentPort?.postMessage(message, given)
@@ -117,8 +127,8 @@ async function serve(
   prepared: Prepared,
   { request, job, catalog: number }: Requested,
 ): Promise<Pick<Extract<FromThread, { kind: 'answer' }>, 'answer' | 'counts'>> {
-  const { start, settings, serviceRanges, trust, pressure, hooks, outbound } = prepared
-  const storage = new ThreadStorage(start, writesOf(job))
+  const { start, calls, settings, serviceRanges, trust, pressure, hooks, outbound } = prepared
+  const storage = new ThreadStorage(calls, writesOf(job))
   const store = storeOf(settings, storage)
   const catalog = prepared.catalog.at(number, store)
   // Of its own, for whoever listens to it goes with the request.
@@ -195,7 +205,7 @@ const sayRecorded: RecordReview = (hook, type, text, outcome) => {
 /** What is made of an object for a list or a watch that the event loop sends. */
 async function make(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Promise<Uint8Array> {
   if (task.kind === 'text') return Buffer.from(writeItems(task.text))
-  const store = storeOf(prepared.settings, new ThreadStorage(prepared.start, readsOnly))
+  const store = storeOf(prepared.settings, new ThreadStorage(prepared.calls, readsOnly))
   try {
     return await makeHeavyItem(prepared.settings, prepared.catalog.at(task.catalog, store), task.item)
   } finally {

@@ -1,28 +1,27 @@
 // The storage as the thread for heavy requests sees it: reads are questions that the event loop answers between two turns, commits are sent to it.
 
-import { receiveMessageOnPort } from 'node:worker_threads'
 import type { OwnerResource } from '../../admission/owner-kinds.js'
 import { silentLogger } from '../../base/logger.js'
 import { createFollowers } from '../../storage/followers.js'
-import {
-  type Change,
-  type ChangeListener,
-  type ChangesPage,
-  type ChangesQuery,
-  type CommitOutcome,
-  type Entry,
-  type KeyRange,
-  type RangePage,
-  type RangeQuery,
-  type ScannedEntry,
-  type Storage,
-  StorageUnavailableError,
-  type Unfollow,
-  type Write,
+import type {
+  Change,
+  ChangeListener,
+  ChangesPage,
+  ChangesQuery,
+  CommitOutcome,
+  Entry,
+  KeyRange,
+  RangePage,
+  RangeQuery,
+  ScannedEntry,
+  Storage,
+  Unfollow,
+  Write,
 } from '../../storage/storage.js'
 import { errorOf } from './failure.js'
-import type { Question, Reply, SentEntry, SentOutcome, SentWrite, StorageState, ThreadStart } from './messages.js'
+import type { Question, Reply, SentEntry, SentOutcome, SentWrite, StorageState } from './messages.js'
 import { copyOf } from './own-bytes.js'
+import type { SyncCaller } from './sync-calls.js'
 
 /** What is waited for without standing still. */
 export interface StorageWrites {
@@ -39,13 +38,13 @@ const scannedBytes = 4 << 20
  */
 export class ThreadStorage implements Storage {
   readonly isPartlyFollowed = true
-  readonly #link: Pick<ThreadStart, 'questions' | 'answered'>
+  readonly #calls: SyncCaller
   readonly #writes: StorageWrites
   readonly #followers = createFollowers(silentLogger)
   #state: StorageState
 
-  constructor(link: Pick<ThreadStart, 'questions' | 'answered'>, writes: StorageWrites) {
-    this.#link = link
+  constructor(calls: SyncCaller, writes: StorageWrites) {
+    this.#calls = calls
     this.#writes = writes
     this.#state = { revision: 0, compacted: 0 }
     this.#ask({ about: 'state' })
@@ -133,13 +132,7 @@ export class ThreadStorage implements Storage {
   async close(): Promise<void> {}
 
   #ask<T>(question: Question): T {
-    const { questions, answered } = this.#link
-    Atomics.store(answered, 0, 0)
-    questions.postMessage(question)
-    Atomics.wait(answered, 0, 0)
-    const message = receiveMessageOnPort(questions) as { readonly message: Reply<T> } | undefined
-    if (message === undefined) throw new StorageUnavailableError('the storage does not answer')
-    return this.#take(message.message)
+    return this.#take(this.#calls.call(question) as Reply<T>)
   }
 
   #take<T>(reply: Reply<T>): T {
