@@ -97,6 +97,7 @@ export class Call implements RuleContext, CallTarget {
   readonly options: CallOptions
   readonly caller: Caller
   private readonly settings: RuleSettings
+  private isPinned = false
 
   constructor(settings: RuleSettings, caller: Caller, target: CallTarget) {
     this.identity = settings.identity
@@ -119,7 +120,16 @@ export class Call implements RuleContext, CallTarget {
   /** The same caller, on something else. */
   with(changes: Partial<CallTarget>): Call {
     const { resource, subresource, namespace, name, options } = this
-    return new Call(this.settings, this.caller, { resource, subresource, namespace, name, options, ...changes })
+    const call = new Call(this.settings, this.caller, { resource, subresource, namespace, name, options, ...changes })
+    call.isPinned = this.isPinned
+    return call
+  }
+
+  /** The same call, never begun anew in the worker thread: for what follows a commit, which must not be repeated. */
+  pinned(): Call {
+    const pinned = this.with({})
+    pinned.isPinned = true
+    return pinned
   }
 
   /** To be called before every commit, and wherever something was waited for: what nobody waits for is not done. */
@@ -142,12 +152,16 @@ export class Call implements RuleContext, CallTarget {
 
   /** To be called before something is made of bytes and before anything is done: what is too heavy is left to somebody else. */
   checkWeight(bytes: Uint8Array, mostBytes?: number): void {
-    if (this.caller.isMovable && isHeavy(bytes, mostBytes)) throw new TooHeavyError()
+    if (this.isMovable && isHeavy(bytes, mostBytes)) throw new TooHeavyError()
+  }
+
+  private get isMovable(): boolean {
+    return this.caller.isMovable === true && !this.isPinned
   }
 
   /** To be called before something that takes long and cannot be cut, while nothing is done yet that others see. */
   leaveIfMovable(): void {
-    if (this.caller.isMovable) throw new TooHeavyError()
+    if (this.isMovable) throw new TooHeavyError()
   }
 
   /** Draws by lot, or what was drawn when the request was begun before. */

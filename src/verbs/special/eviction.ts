@@ -82,7 +82,7 @@ async function evictByBudget(engine: Engine, call: Call, charge: Charge): Promis
   const { pod, options } = charge
   const passedOver = await chargeBudget(engine, call, charge)
   try {
-    return await removePod(engine, call, passedOver === undefined ? options : asSeen(options, pod))
+    return await removePod(engine, call.pinned(), passedOver === undefined ? options : asSeen(options, pod))
   } catch (thrown) {
     if (passedOver === undefined || !isConflict(thrown) || hasVersion(options)) throw thrown
     throw notNow(stillProcessed(passedOver))
@@ -93,7 +93,7 @@ async function removePod(engine: Engine, call: Call, options: DeleteOptions): Pr
   const isMarked = call.gates('PodDisruptionConditions') && !isDryRun(options)
   const version = isMarked ? await markDisrupted(engine, call, options) : undefined
   const deletion = call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) })
-  await remove(engine, deletion, { isAdmitted: true })
+  await remove(engine, isMarked ? deletion.pinned() : deletion, { isAdmitted: true })
 }
 
 const isConflict = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status.code === 409
