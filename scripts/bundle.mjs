@@ -1,5 +1,5 @@
 // Joins the compiled modules into one script with its code cache, because to read and compile hundreds of small ones is most of what a start would
-// cost. The command, the thread for heavy requests and programs that embed the server, by `import` or by `require`, all load that one.
+// cost. The command, the worker threads and programs that embed the server, by `import` or by `require`, all load that one.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -131,7 +131,7 @@ const apart = (parts) => ({
 /** What the script exports, and to whom. */
 const entry = `
   export { main } from './main.js'
-  export { serveHeavy } from './offload/serve-heavy.js'
+  export { serveTasks } from './workers/serve-tasks.js'
   export { startServer } from './index.js'
   export { prepareObjects } from './prepare-objects.js'
   export { platformFlags } from './platform-flags.js'
@@ -227,7 +227,7 @@ function licencesOf(inputs) {
 const files = {
   'LICENCES.txt': licencesOf(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))),
   'package.json': '{ "type": "commonjs" }\n',
-  'heavy-entry.js': "require('../../bin/load-command.js').loadCommand().exports.serveHeavy()\n",
+  'worker-entry.js': "require('../../bin/load-command.js').loadCommand().exports.serveTasks()\n",
   'index.cjs': `const { loadCommand } = require('../../bin/load-command.js')
 exports.startServer = loadCommand().exports.startServer
 `,

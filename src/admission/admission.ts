@@ -6,7 +6,6 @@ import type { Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { getOrInsert } from '../base/get-or-insert.js'
-import { TooHeavyError } from '../base/weight.js'
 import { AdmissionTallies, type AdmissionTally } from './admission-tallies.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -177,17 +176,12 @@ function measured<T>(
   try {
     result = work(request, begunMs)
   } catch (thrown) {
-    noteRefusal(tally, request, begunMs, thrown)
+    tally.took(request.operation, true, begunMs)
     throw thrown
   }
   if (result instanceof Promise) return measuredLater(tally, request, begunMs, result)
   tally.took(request.operation, false, begunMs)
   return result
-}
-
-/** What is begun anew elsewhere is counted there. */
-function noteRefusal(tally: AdmissionTally, { operation }: AdmissionRequest, begunMs: number, thrown: unknown): void {
-  if (!(thrown instanceof TooHeavyError)) tally.took(operation, true, begunMs)
 }
 
 function measuredLater<T>(tally: AdmissionTally, request: AdmissionRequest, begunMs: number, result: Promise<T>): Promise<T> {
@@ -197,7 +191,7 @@ function measuredLater<T>(tally: AdmissionTally, request: AdmissionRequest, begu
       return value
     },
     (thrown: unknown) => {
-      noteRefusal(tally, request, begunMs, thrown)
+      tally.took(request.operation, true, begunMs)
       throw thrown
     },
   )
@@ -219,7 +213,7 @@ function mutateFrom(
     try {
       next = run(seen)
     } catch (thrown) {
-      noteRefusal(tally, seen, sinceMs, thrown)
+      tally.took(seen.operation, true, sinceMs)
       throw thrown
     }
     if (next instanceof Promise) {
@@ -254,7 +248,7 @@ function validateFrom(plugins: Concerned['validating'], from: number, request: A
     try {
       pending = run(request)
     } catch (thrown) {
-      noteRefusal(tally, request, sinceMs, thrown)
+      tally.took(request.operation, true, sinceMs)
       throw thrown
     }
     if (pending instanceof Promise) {

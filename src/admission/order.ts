@@ -38,6 +38,7 @@ import { serviceAccount } from './plugins/service-account.js'
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
 import { validatingAdmissionPolicy } from './plugins/validating-admission-policy.js'
+import type { EvaluateInWorker } from './policy/evaluate-policy.js'
 import { PolicyTallies } from './policy/policy-tallies.js'
 import type { QuotaLedger } from './quota/ledger.js'
 import { type WebhookSources, webhookPlugins } from './webhooks/webhook-plugins.js'
@@ -52,6 +53,7 @@ export interface AdmissionParts extends PluginChoice {
   readonly ask: AskAccess
   /** What policies did; left out where nobody counts. */
   readonly policyTallies?: PolicyTallies
+  readonly evaluateInWorker?: EvaluateInWorker
   /** Left out: events are counted for this engine alone. */
   readonly takeEvents?: TakeEvents | undefined
   /** Left out: the catalog knows all kinds. */
@@ -107,14 +109,14 @@ function onNamespaces({ store, catalogs: { current }, createNamespace, config }:
 }
 
 /** Nothing where policies are not served. */
-function onPolicies({ store, catalogs, policyTallies = new PolicyTallies() }: AdmissionParts): readonly Plugin[] {
+function onPolicies({ store, catalogs, policyTallies = new PolicyTallies(), evaluateInWorker }: AdmissionParts): readonly Plugin[] {
   const { current } = catalogs
   const group = current.identity.group({ stem: 'admissionregistration' })
   const policies = current.find(group, 'v1alpha1', 'validatingadmissionpolicies')
   const bindings = current.find(group, 'v1alpha1', 'validatingadmissionpolicybindings')
   const namespaces = current.find('', 'v1', 'namespaces')
   if (policies === undefined || bindings === undefined || namespaces === undefined) return []
-  return [validatingAdmissionPolicy({ store, catalogs, namespaces, policies, bindings, tallies: policyTallies })]
+  return [validatingAdmissionPolicy({ store, catalogs, namespaces, policies, bindings, tallies: policyTallies, evaluateInWorker })]
 }
 
 function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {

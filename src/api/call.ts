@@ -1,9 +1,8 @@
 // One request on a resource, a client's or the server's own: the value that rules, admission and verbs share.
 
-import { isHeavy, TooHeavyError } from '../base/weight.js'
+import { isLarge } from '../base/large.js'
 import type { Resource, Subresource } from './catalog.js'
 import type { FeatureGates, RuleContext } from './definition.js'
-import type { Drawn, Draws } from './draws.js'
 import type { Identity } from './identity.js'
 import type { DeleteOptions } from './options/delete-options.js'
 import type { CreateOptions, PatchOptions, UpdateOptions } from './options/write-options.js'
@@ -32,24 +31,6 @@ export interface Caller {
   readonly warn: (text: string) => void
   /** A remark for the audit log, or only for one that tells at least so much. The first remark under a key counts. */
   readonly annotate: (key: string, value: string, atLeast?: AnnotationLevel) => void
-  /** Whether what is too heavy for the event loop can be begun anew elsewhere. */
-  readonly isMovable?: boolean
-  /** What others have answered, so that they are not asked again where the request is begun anew; left out where nobody would know of it. */
-  readonly answered?: AnsweredQuestion[] | undefined
-  /** What is drawn by lot for it, which shall be the same where it is begun anew; left out where it never is. */
-  readonly draws?: Draws | undefined
-}
-
-/** Something that another server was asked for a request. */
-export interface AnsweredQuestion {
-  readonly who: string
-  /** Without the uid under which it was asked. */
-  readonly asked: string
-  readonly uid: string
-  readonly status: number
-  readonly body: Uint8Array
-  /** Whether metrics know of it. */
-  isCounted: boolean
 }
 
 /** Tells why, once. */
@@ -97,7 +78,10 @@ export class Call implements RuleContext, CallTarget {
   readonly options: CallOptions
   readonly caller: Caller
   private readonly settings: RuleSettings
-  private isPinned = false
+  /** True if its steps run in a worker thread: see verbs/steps. */
+  isLarge = false
+  /** Size of the body or of the stored entry, whichever is larger. */
+  bytes = 0
 
   constructor(settings: RuleSettings, caller: Caller, target: CallTarget) {
     this.identity = settings.identity
@@ -121,15 +105,9 @@ export class Call implements RuleContext, CallTarget {
   with(changes: Partial<CallTarget>): Call {
     const { resource, subresource, namespace, name, options } = this
     const call = new Call(this.settings, this.caller, { resource, subresource, namespace, name, options, ...changes })
-    call.isPinned = this.isPinned
+    call.isLarge = this.isLarge
+    call.bytes = this.bytes
     return call
-  }
-
-  /** The same call, never begun anew in the worker thread: for what follows a commit, which must not be repeated. */
-  pinned(): Call {
-    const pinned = this.with({})
-    pinned.isPinned = true
-    return pinned
   }
 
   /** To be called before every commit, and wherever something was waited for: what nobody waits for is not done. */
@@ -150,23 +128,10 @@ export class Call implements RuleContext, CallTarget {
     }
   }
 
-  /** To be called before something is made of bytes and before anything is done: what is too heavy is left to somebody else. */
-  checkWeight(bytes: Uint8Array, mostBytes?: number): void {
-    if (this.isMovable && isHeavy(bytes, mostBytes)) throw new TooHeavyError()
-  }
-
-  private get isMovable(): boolean {
-    return this.caller.isMovable === true && !this.isPinned
-  }
-
-  /** To be called before something that takes long and cannot be cut, while nothing is done yet that others see. */
-  leaveIfMovable(): void {
-    if (this.isMovable) throw new TooHeavyError()
-  }
-
-  /** Draws by lot, or what was drawn when the request was begun before. */
-  draw(what: keyof Drawn, make: () => string): string {
-    return this.caller.draws?.draw(what, make) ?? make()
+  /** To be called with the body and with the stored entry, before a step works on them. */
+  noteBytes(bytes: Uint8Array, maxBytes?: number): void {
+    this.isLarge ||= isLarge(bytes, maxBytes)
+    this.bytes = Math.max(this.bytes, bytes.length)
   }
 
   /** What is waited for, unless the caller is gone before. */

@@ -22,8 +22,6 @@ export interface RuleContext {
   readonly allowsPlainHooks?: boolean
   /** Told of each rule that is written as an expression when it was asked; left out where nobody wants to know. */
   readonly onExpression?: (asked: AskedExpression) => void
-  /** Called before what takes long and cannot be cut: throws where the request can be begun anew elsewhere. */
-  leaveIfMovable?(): void
 }
 
 export interface AskedExpression {
@@ -155,13 +153,21 @@ export interface CheckOrder {
   readonly update?: readonly Check[]
 }
 
+/** What only kinds that a CustomResourceDefinition describes have. */
+export interface CustomKind {
+  readonly singular: string
+  readonly listKind: string
+  /** The CustomResourceDefinition, as far as the kind is made of it. */
+  readonly source?: object
+}
+
 export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly group: GroupName
   readonly kind: string
   /** The plural, as it stands in paths. */
   readonly resource: string
   /** Described by a definition in the store. Clients see a few things differently from kinds that a server is built with. */
-  readonly custom?: { readonly singular: string; readonly listKind: string }
+  readonly custom?: CustomKind
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly namespaced: boolean
@@ -219,6 +225,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
     context: RuleContext,
     errors: readonly FieldError[],
   ) => Generator<undefined, readonly FieldError[]>
+  /** True if validation takes long for the size of the object, because patterns or expressions are compiled: it runs in a worker thread. */
+  readonly isCostlyToValidate?: (object: T, bytes: number) => boolean
   readonly checks?: CheckOrder
   /** Why an object cannot be understood though its schema is met; undefined where it can. */
   readonly unreadable?: (object: T) => string | undefined

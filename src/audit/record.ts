@@ -52,15 +52,6 @@ export interface StageInput {
 /** Of a client's text that is kept for an event; what is longer is left out, and the event says so. */
 export const mostKeptBytes = 32 << 20
 
-/** What a record holds of bodies, as a value that can be sent to another thread. */
-export interface KeptParts {
-  readonly ref: ObjectReference | undefined
-  readonly status: StatusText | undefined
-  readonly sentText: string
-  readonly answerText: string
-  readonly isTruncated: boolean
-}
-
 export class AuditRecord {
   readonly request: RecordedRequest
   readonly level: AuditLevel
@@ -133,21 +124,6 @@ export class AuditRecord {
   keepAnswer(json: string): void {
     if (json.length > mostKeptBytes) this.isTruncated = true
     else this.answerText = json
-  }
-
-  get kept(): KeptParts {
-    const { ref, status, sentText, answerText, isTruncated } = this
-    return { ref, status, sentText, answerText, isTruncated }
-  }
-
-  /** The request was carried out elsewhere, and this is what was kept there. */
-  takeOver({ ref, status, sentText, answerText, isTruncated }: KeptParts): void {
-    this.ref = ref
-    this.isSaid = true
-    this.status = status
-    this.sentText = sentText
-    this.answerText = answerText
-    this.isTruncated = isTruncated
   }
 
   event(input: StageInput): AuditEvent {

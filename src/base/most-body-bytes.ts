@@ -1,3 +1,7 @@
-// The most bytes that a request may bring, and that an object may have which is made of requests.
+// The limits on sizes that requests and the store share.
 
+/** Body of a request. */
 export const mostBodyBytes = 3 * 1024 * 1024
+
+/** Stored object: what etcd takes in one request by default (1.5 MiB), less room for the key and for what is committed with the object. */
+export const maxObjectBytes = 1536 * 1024 - 32 * 1024

@@ -10,8 +10,8 @@ import { CelError, CelList, type Value, ValueList } from './values.js'
 
 const object = valueOfJson({ m: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`k${i}`, i])) })
 
-function ask(expression: string, leave?: () => void): Value {
-  const work = compileExpression(expression, policyEnvironment(false)).evaluateInPieces({ object }, 1_000_000, leave)
+function ask(expression: string): Value {
+  const work = compileExpression(expression, policyEnvironment(false)).evaluateInPieces({ object }, 1_000_000)
   for (;;) {
     const step = work.next()
     if (step.done) return step.value.value
@@ -21,22 +21,8 @@ function ask(expression: string, leave?: () => void): Value {
 /** Of twice as many parts with each level. */
 const nested = (levels: number): string => `[[1]]${'.map(x, [x, x])'.repeat(levels)}`
 
-it('values with very many parts are compared elsewhere, and with too many nowhere', () => {
-  const left = new Error('left')
-  const leave = (): void => {
-    throw left
-  }
-  for (const expression of [
-    `${nested(16)} == ${nested(16)}`,
-    `${nested(16)} != ${nested(16)}`,
-    `${nested(16)}[0] in ${nested(16)}`,
-    `${nested(16)}.indexOf(${nested(16)}[0]) == 0`,
-    `dyn(${nested(16)}).max() == 1`,
-    `object.m.map(k, '${'a'.repeat(2000)}' + k + '${'a'.repeat(3000)}').max() == ''`,
-    'object.m.map(k, object.m) == object.m.map(k, object.m)',
-  ])
-    assert.throws(() => ask(expression, leave), left, expression)
-  assert.equal(ask(`${nested(8)} == ${nested(8)} && object.m == object.m`, leave), true)
+it('values with too many parts are not compared', () => {
+  assert.equal(ask(`${nested(8)} == ${nested(8)} && object.m == object.m`), true)
   assert.equal(ask(`${nested(15)} == ${nested(15)}`), true)
   const refused = ask(`${nested(30)} == ${nested(30)}`)
   assert.match(refused instanceof CelError ? refused.message : '', /cost limit exceeded/)

@@ -3,7 +3,7 @@
 import { CelTypeError, type Checked, checkTypes, type Environment } from './check.js'
 import { CelSyntaxError, parseExpression } from './parse.js'
 import { CelPlanError, planExpression } from './plan.js'
-import { CostExceeded, type Leave, Run, TooLong } from './run.js'
+import { CostExceeded, Run, TooLong } from './run.js'
 import type { Pieces, Step } from './step.js'
 import { dynType, type Type } from './types.js'
 import { CelError, type Value } from './values.js'
@@ -49,17 +49,17 @@ export class Program {
   }
 
   /**
-   * Gives way wherever it yields. Most evaluations are short and do not; one that is not begins again, so as to cost short ones nothing. What `leave`
-   * throws, where a single step would take too long, comes out.
+   * Yields to the event loop. Most evaluations are short and do not yield; one that turns out to be long begins again, so that short ones cost
+   * nothing extra.
    */
-  *evaluateInPieces(variables: Variables, costLimit: number, leave?: Leave): Pieces<Evaluation> {
-    const first = new Run(variables, costLimit, this.step.walks ? { patience } : { leave })
+  *evaluateInPieces(variables: Variables, costLimit: number): Pieces<Evaluation> {
+    const first = new Run(variables, costLimit, this.step.walks ? patience : undefined)
     try {
       return { value: this.step.evaluate(first), cost: first.cost }
     } catch (thrown) {
       if (!(thrown instanceof TooLong)) return exceeded(thrown, first)
     }
-    const run = new Run(variables, costLimit, { leave })
+    const run = new Run(variables, costLimit)
     try {
       return { value: yield* this.step.pieces(run), cost: run.cost }
     } catch (thrown) {

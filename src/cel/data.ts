@@ -41,6 +41,10 @@ export function valueOfJson(data: unknown): Value {
   }
 }
 
+/** The data that {@link valueOfJson} made a value of. */
+export const dataOf = (value: Value): unknown =>
+  value instanceof DataList ? value.items : value instanceof DataMap ? value.members : value
+
 /** Data as its schema describes it. */
 export function valueOfData(data: unknown, schema: ValueSchema): Value {
   if (data === null || data === undefined) {
@@ -122,7 +126,7 @@ class Added {
 }
 
 class DataList extends CelList {
-  protected readonly items: unknown[]
+  readonly items: unknown[]
   protected readonly schema: ValueSchema | undefined
 
   constructor(items: unknown[], schema: ValueSchema | undefined) {
@@ -262,7 +266,7 @@ class KeyedList extends DataList {
 }
 
 export class DataMap extends CelMap {
-  private readonly members: Members
+  readonly members: Members
   private readonly schema: ValueSchema | undefined
   /** Names are escaped, and null is absent, where properties are declared. */
   private readonly isObject: boolean

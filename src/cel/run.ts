@@ -23,20 +23,6 @@ const mostCost = 50
 
 /** Between two looks at the clock. */
 const costPerLook = 32
-/** How often the clock may be found to be over before an evaluation that cannot give way is left: once may be the machine's doing. */
-const mostOver = 2
-
-/**
- * Called before a step that takes long and cannot be cut. It throws where the evaluation can be begun anew elsewhere, and returns where it has to be
- * done here.
- */
-export type Leave = () => void
-
-export interface RunOptions {
-  /** How much an evaluation may cost that is tried at once. */
-  readonly patience?: number | undefined
-  readonly leave?: Leave | undefined
-}
 
 export class Run {
   cost = 0
@@ -49,19 +35,16 @@ export class Run {
   private quietCost: number
   /** Since the first look. */
   private clock: Pieces | undefined
-  private timesOver = 0
   /** Values of the variables that comprehensions bind, by depth. */
   readonly locals: Value[] = []
   readonly variables: { readonly [name: string]: Value }
   private readonly limit: number
   private readonly patience: number
-  private readonly leave: Leave | undefined
 
-  constructor(variables: { readonly [name: string]: Value }, limit: number, { patience, leave }: RunOptions = {}) {
+  constructor(variables: { readonly [name: string]: Value }, limit: number, patience = Number.POSITIVE_INFINITY) {
     this.variables = variables
     this.limit = limit
-    this.patience = patience ?? Number.POSITIVE_INFINITY
-    this.leave = leave
+    this.patience = patience
     this.quietCost = Math.min(this.patience, limit, costPerLook)
   }
 
@@ -70,7 +53,6 @@ export class Run {
     this.work += work
     if (this.work <= mostWork) return
     if (this.patience < Number.POSITIVE_INFINITY) throw new TooLong()
-    this.leave?.()
   }
 
   /** Whether it is time to give way, asked before each item of a walk: to do so costs as much as many short items. */
@@ -84,7 +66,6 @@ export class Run {
     this.items = 0
     this.dueCost = this.cost + mostCost
     this.clock = undefined
-    this.timesOver = 0
   }
 
   /** Counts what was made anew. */
@@ -111,6 +92,5 @@ export class Run {
     if (!this.clock.isOver) return
     this.clock = undefined
     if (this.patience < Number.POSITIVE_INFINITY) throw new TooLong()
-    if (++this.timesOver >= mostOver) this.leave?.()
   }
 }

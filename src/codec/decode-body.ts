@@ -1,21 +1,19 @@
 // The body of a request in any of the formats, as an object of the expected kind.
 
-import { mostParts } from '../base/weight.js'
 import { type DecodedObject, decodeJsonObject, type ExpectedType, shapeObject, unrecognized } from './decode-object.js'
 import type { Format } from './negotiation.js'
 import { decodeProtobufObject } from './protobuf.js'
 import { readYaml, type YamlDocument } from './yaml/read-yaml.js'
 import { YamlError } from './yaml/yaml-error.js'
 
-/** `isMovable`: whether what is heavy can be left to the thread. How many parts Protobuf has is known only when it is read. */
-export function decodeBody(format: Format, bytes: Uint8Array, expected: ExpectedType, isMovable = false): DecodedObject {
+export function decodeBody(format: Format, bytes: Uint8Array, expected: ExpectedType): DecodedObject {
   switch (format) {
     case 'json':
       return decodeJsonObject(bytes, expected)
     case 'yaml':
       return shapeObject(parseYamlBody(bytes, expected), bytes, expected)
     case 'protobuf':
-      return decodeProtobufObject(bytes, expected, isMovable ? mostParts : undefined)
+      return decodeProtobufObject(bytes, expected)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Json } from '../api/object.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from './item-form.js'
 import { parseWrittenJson } from './json.js'
-import { printAt } from './pretty.js'
+import { prettyJson, printAt } from './pretty.js'
 import { compareKeys } from './yaml/key-order.js'
 import { writeYaml } from './yaml/write-yaml.js'
 
@@ -17,8 +17,15 @@ export interface ItemsText {
   readonly items: string
 }
 
-/** Whoever writes long texts beside the event loop. */
+/** One object or table for people. */
+export interface DocumentText {
+  readonly format: 'pretty' | 'yaml'
+  readonly json: string
+}
+
+/** Writes long texts in worker threads. */
 export interface TextWriting {
+  writeText(text: DocumentText): Promise<Uint8Array>
   writeItems(text: ItemsText): Promise<Uint8Array>
 }
 
@@ -28,13 +35,16 @@ const mostTextLength = 160 << 10
 /** The members of a list, and of its items. */
 const itemDepth = 2
 
+export const writeDocument = ({ format, json }: DocumentText): string =>
+  format === 'pretty' ? prettyJson(json) : writeYaml(parseWrittenJson(json))
+
 export const writeItems = ({ format, items }: ItemsText): string =>
   format === 'pretty' ? printAt(items, itemDepth) : writeYaml(parseItems(items))
 
 const parseItems = (items: string): readonly Json[] =>
   parseWrittenJson(`[${items.startsWith(',') ? items.slice(1) : items}]`) as readonly Json[]
 
-/** A part of a text: known, to be written when it is its turn, or long enough to be written elsewhere. */
+/** A part of a text: known, to be written when it is its turn, or long enough for a worker thread. */
 type Part = string | (() => string) | ItemsText
 
 /** Takes the pieces of a text one by one; answers with what can be said by then. */
@@ -44,12 +54,12 @@ interface TextWriter {
 }
 
 /** The pieces of a list in JSON as indented JSON or YAML. */
-export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', elsewhere?: TextWriting): Pieces {
+export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', threads?: TextWriting): Pieces {
   const writer = format === 'pretty' ? prettyWriter() : yamlWriter()
   const write = (part: Part): Promised<Uint8Array> => {
     if (typeof part === 'string') return encoder.encode(part)
     if (typeof part === 'function') return encoder.encode(part())
-    if (elsewhere !== undefined && part.items.length > mostTextLength) return elsewhere.writeItems(part)
+    if (threads !== undefined && part.items.length > mostTextLength) return threads.writeItems(part)
     if (part.format === 'pretty') return encoder.encode(writeItems(part))
     parts.unshift(...shortParts(part.items))
     return next() as Promised<Uint8Array>

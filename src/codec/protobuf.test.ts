@@ -4,9 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '../api/api-error.js'
 import * as meta from '../api/meta.schema.js'
-import { mostParts, TooHeavyError } from '../base/weight.js'
 import * as s from '../schema/node.js'
-import { decodeBody } from './decode-body.js'
 import {
   decodeProtobuf,
   decodeProtobufObject,
@@ -138,27 +136,4 @@ describe('bodies', () => {
     const message = readEnvelope(encodeProtobuf({ type, schema: raw, object: { x: { n: 9007199254740993n } } })).raw
     assert.deepEqual(decodeProtobuf(raw, message), { x: { n: 9007199254740993n } })
   })
-})
-
-test('a message of many parts is left to the thread, where there is one', () => {
-  const many = s.struct(
-    'Many',
-    { items: s.field(1, s.list(s.struct('Item', {}))), numbers: s.field(2, s.list(s.int32)), map: s.field(3, s.map(s.string)) },
-    { typeMeta: true },
-  )
-  const expected = { apiVersion: 'v1', kind: 'Many', schema: many }
-  const bodyOf = (object: object): Uint8Array => encodeProtobuf({ type: expected, schema: many, object })
-  const listOf = <T>(length: number, item: T): T[] => Array.from({ length }, () => item)
-  // The envelope's message of 2,004 bytes is the list of 2,001 numbers in one field.
-  const packed = Buffer.concat([bodyOf({}).subarray(0, 16), bytes('12d40f12d10f'), Buffer.alloc(mostParts + 1)])
-  for (const body of [
-    bodyOf({ items: listOf(mostParts + 1, {}) }),
-    bodyOf({ map: Object.fromEntries(listOf(mostParts + 1, 0).map((_, i) => [`k${i}`, 'v'])) }),
-    packed,
-  ]) {
-    assert.throws(() => decodeBody('protobuf', body, expected, true), TooHeavyError)
-    assert.ok(decodeBody('protobuf', body, expected).object)
-  }
-  const few = bodyOf({ items: listOf(mostParts / 2, {}) })
-  assert.deepEqual(decodeBody('protobuf', few, expected, true), decodeBody('protobuf', few, expected))
 })

@@ -183,19 +183,18 @@ const textEncoder = new TextEncoder()
 const parseText = (text: string): unknown =>
   text.length < maxJsonDepth && !/\d{16}/.test(text) ? JSON.parse(text) : parseJson(textEncoder.encode(text)).value
 
-/** The object of a message, without its type. Throws {@link ProtobufReadError}, and a TooHeavyError where it has more than `most` parts. */
-export const decodeProtobuf = (schema: s.StructNode, raw: Uint8Array, most?: number): Record<string, unknown> =>
-  decodeMessage(schema, raw, parseText, most)
+/** The object of a message, without its type. Throws {@link ProtobufReadError}. */
+export const decodeProtobuf = (schema: s.StructNode, raw: Uint8Array): Record<string, unknown> => decodeMessage(schema, raw, parseText)
 
 /** A request body. Fields that nobody knows are passed over, so there is nothing to report. */
-export function decodeProtobufObject(bytes: Uint8Array, expected: ExpectedType, mostParts?: number): DecodedObject {
+export function decodeProtobufObject(bytes: Uint8Array, expected: ExpectedType): DecodedObject {
   const { apiVersion, kind, raw } = inWords(
     () => readEnvelope(bytes),
     (why) => unrecognized(why, bytes, expected),
   )
   checkType({ apiVersion, kind }, bytes, expected)
   const object = inWords(
-    () => decodeProtobuf(expected.schema, raw, mostParts),
+    () => decodeProtobuf(expected.schema, raw),
     (why) => cannotBeHandled(expected, why),
   )
   return { object, problems: [] }

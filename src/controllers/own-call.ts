@@ -18,8 +18,6 @@ export interface OwnTarget {
   readonly options?: CallOptions
   /** Ends what the call does where its loop ends. */
   readonly signal?: AbortSignal
-  /** Whether it is begun anew elsewhere where it is too heavy: see own-write. */
-  readonly isMovable?: boolean
 }
 
 export const ownCall = (engine: Engine, target: OwnTarget): Call =>
@@ -31,11 +29,10 @@ export const ownCall = (engine: Engine, target: OwnTarget): Call =>
     options: target.options ?? {},
   })
 
-const ownCaller = ({ identity, clock }: Engine, { signal, isMovable = false }: OwnTarget): Caller => ({
+const ownCaller = ({ identity, clock }: Engine, { signal }: OwnTarget): Caller => ({
   info: undefined,
   user: serverUser,
   userAgent: userAgentOf(identity),
-  isMovable,
   now: clock.now(),
   signal,
   throwIfAborted: () => signal?.throwIfAborted(),

@@ -5,9 +5,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { type ApiError, requestTimedOut } from '../api/api-error.js'
-import type { AnnotationLevel, AnsweredQuestion, Caller } from '../api/call.js'
+import type { AnnotationLevel, Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
-import { type Drawn, Draws } from '../api/draws.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { AuditRecord } from '../audit/record.js'
@@ -18,7 +17,6 @@ import { type PeerCertificate, peerCertificateOf } from '../net/peer-certificate
 import type { Flow } from './flow/flow.js'
 import type { Seating } from './flow/flow-control.js'
 import type { Lifecycle } from './lifecycle.js'
-import type { Offload } from './offload.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
 
@@ -36,15 +34,6 @@ export interface Annotation {
   readonly value: string
   /** How much the audit log must tell for it to be in it. */
   readonly atLeast: AnnotationLevel
-}
-
-/** What has happened to a request before it was begun anew in another thread. */
-export interface BegunElsewhere {
-  /** What its client shall hear. */
-  readonly warnings: readonly string[]
-  /** What others have answered. */
-  readonly answered: readonly AnsweredQuestion[]
-  readonly drawn: Drawn
 }
 
 export class Exchange implements Caller, Credentials, AccessRequest {
@@ -84,10 +73,6 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   bodyBytes = 0
   /** Who waits for the rest of the body: Node tells nobody of a client of HTTP/1.1 that goes after it was answered. */
   bodyReader: { stop(reason: unknown): void } | undefined = undefined
-  /** The whole of it, when it was read. */
-  body: Buffer | undefined = undefined
-  /** Where the request can be carried out if it is too heavy for the event loop. */
-  offload: Offload | undefined = undefined
   /** How much of an answer was written. */
   sentBytes = 0
   /** Whether the answer was ended before it was complete. */
@@ -102,8 +87,6 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   private timeout: ApiError | undefined
   private aborting: Set<(reason: unknown) => void> | undefined
   private annotated: Map<string, Annotation> | undefined
-  private heard: AnsweredQuestion[] | undefined
-  private lots: Draws | undefined
 
   constructor(input: {
     readonly request: WireRequest
@@ -123,27 +106,6 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     this.auditId = input.auditId
     this.pressure = input.pressure
     this.lifecycle = input.lifecycle
-  }
-
-  get isMovable(): boolean {
-    return this.offload !== undefined
-  }
-
-  /** Kept where it may be begun anew, and known where it was. */
-  get answered(): AnsweredQuestion[] | undefined {
-    if (this.isMovable) this.heard ??= []
-    return this.heard
-  }
-
-  get draws(): Draws | undefined {
-    if (this.isMovable) this.lots ??= new Draws()
-    return this.lots
-  }
-
-  goOnFrom({ answered, drawn, warnings }: BegunElsewhere): void {
-    if (answered.length > 0) this.heard = [...answered]
-    this.lots = new Draws(drawn)
-    for (const text of warnings) this.warn(text)
   }
 
   /** Whether nobody is there any more to be answered. */
@@ -250,14 +212,6 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     if (this.audited === null) return
     this.annotated ??= new Map()
     if (!this.annotated.has(key)) this.annotated.set(key, { key, value, atLeast })
-  }
-
-  /** The request was begun anew elsewhere: what was found out there counts, whatever was said of it here before. */
-  takeAnnotations(all: readonly Annotation[]): void {
-    for (const each of all) {
-      this.annotated?.delete(each.key)
-      this.annotate(each.key, each.value, each.atLeast)
-    }
   }
 
   /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */

@@ -5,12 +5,10 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { scanQuery } from '../api/options/query.js'
 import { parseRequest } from '../api/request-info.js'
 import { type Clock, timerMs } from '../base/clock.js'
-import { TooHeavyError } from '../base/weight.js'
 import { negotiateError } from '../codec/negotiation.js'
 import { newAuditId } from './audit-ids.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
 import { Lifecycle, type RequestHooks } from './lifecycle.js'
-import { serveOffloaded } from './offload.js'
 import type { Answered, Filter } from './pipeline.js'
 import { walk } from './pipeline.js'
 import { OverloadedError, type Pressure } from './pressure.js'
@@ -55,10 +53,6 @@ export function requestListener(handling: Handling): RequestListener {
     try {
       answered = walk(handling.filters, exchange)
     } catch (thrown) {
-      if (thrown instanceof TooHeavyError) {
-        void finishLater(exchange, serveOffloaded(exchange), handling.requestTimeoutMs)
-        return
-      }
       sendError(exchange, thrown)
       lifecycle.complete(exchange)
       return
@@ -97,8 +91,7 @@ async function finishLater(exchange: Exchange, answered: Promise<Answered>, time
   try {
     await answered
   } catch (thrown) {
-    if (thrown instanceof TooHeavyError) await serveOffloaded(exchange).catch((failed: unknown) => sendError(exchange, failed))
-    else sendError(exchange, thrown)
+    sendError(exchange, thrown)
   } finally {
     clearTimeout(timer)
     exchange.lifecycle.complete(exchange)

@@ -1,7 +1,6 @@
 // The body of a PATCH: which kind of patch it is, and what it says.
 
 import { badRequest } from '../api/api-error.js'
-import { TooHeavyError } from '../base/weight.js'
 import { readDecimals, readDecimalsInOperations } from '../codec/decimal-numbers.js'
 import { duplicatesInYaml } from '../codec/decode-object.js'
 import { parseJson } from '../codec/json.js'
@@ -12,7 +11,6 @@ import { JsonSyntaxError } from '../schema/json-parse.js'
 import { printPath } from '../schema/path.js'
 import { isRecord } from '../schema/read.js'
 import type { PatchRequest, PatchType } from '../verbs/patch.js'
-import { mostYamlBytes } from './read-body.js'
 import { withSpelledTests } from './spelled-numbers.js'
 
 const patchTypes = {
@@ -39,9 +37,8 @@ export const patchTypeOf = (
 
 export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError' | 'byKind'>
 
-/** `isMovable`: whether what takes long to read can be left to the thread. */
-export function readPatch(type: PatchType, bytes: Uint8Array, isMovable = false): PatchBody {
-  const read = type === 'apply' ? readConfiguration(bytes, isMovable) : readJsonPatch(type, bytes)
+export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
+  const read = type === 'apply' ? readConfiguration(bytes) : readJsonPatch(type, bytes)
   // Nothing at all is no operation and no field, but for a merge patch, where it would take the place of the object.
   const body = read.patch === null && type !== 'merge' ? { ...read, patch: type === 'json' ? [] : {} } : read
   if (type === 'json' ? Array.isArray(body.patch) : isRecord(body.patch)) return body
@@ -85,9 +82,11 @@ function unknownInOperations(operations: unknown): readonly string[] {
   return unknown.slice(0, mostUnknown)
 }
 
-/** YAML, of which JSON is a part and the quicker one to read. */
-function readConfiguration(bytes: Uint8Array, isMovable: boolean): PatchBody {
-  if (bytes[0] === 0x7b) {
+/** True if an applied configuration is likely JSON, which is quicker to parse than YAML. */
+export const isJson = (bytes: Uint8Array): boolean => bytes[0] === 0x7b
+
+function readConfiguration(bytes: Uint8Array): PatchBody {
+  if (isJson(bytes)) {
     try {
       const { value, careful } = parseJson(bytes)
       if (careful === undefined) return { patch: value, duplicates: [] }
@@ -95,7 +94,6 @@ function readConfiguration(bytes: Uint8Array, isMovable: boolean): PatchBody {
       if (!(thrown instanceof JsonSyntaxError)) throw thrown // what is not JSON may still be YAML
     }
   }
-  if (isMovable && bytes.length > mostYamlBytes) throw new TooHeavyError()
   try {
     const { value, duplicates } = readYaml(new TextDecoder().decode(bytes))
     if (duplicates.length === 0) return { patch: value ?? {}, duplicates }

@@ -2,23 +2,10 @@
 
 import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
 import { mostBodyBytes } from '../base/most-body-bytes.js'
-import { isHeavy, TooHeavyError } from '../base/weight.js'
 import { type BodyTaker, takeBody } from '../net/direct-request.js'
 import { GatheredParts } from '../net/gathered-parts.js'
 import { bodyTurns } from './body-turns.js'
 import type { Exchange } from './exchange.js'
-
-/** To read a long text of YAML takes about fifteen microseconds for each kilobyte, several times as much as JSON. */
-export const mostYamlBytes = 128 << 10
-const yaml = 'application/yaml'
-const applied = 'application/apply-patch+yaml'
-const openBrace = 0x7b
-
-/** What is applied is mostly JSON, which begins with a brace; YAML that begins so is left alone when it turns out not to be JSON (patch-body). */
-function isYaml(mediaType: string | undefined, body: Buffer): boolean {
-  const type = mediaType?.toLowerCase() ?? ''
-  return type.startsWith(yaml) || (type.startsWith(applied) && body[0] !== openBrace)
-}
 
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request } = exchange
@@ -62,16 +49,8 @@ class BodyReading implements BodyTaker {
     const exchange = this.#exchange
     exchange.bodyReader = undefined
     const body = this.#parts?.whole() ?? this.#first ?? nothing
-    exchange.body = body
-    if (bodyTurns.take(body)) this.#handOver(body)
-    else void bodyTurns.takeLater(body).then(() => this.#handOver(body))
-  }
-
-  #handOver(body: Buffer): void {
-    const { offload, request } = this.#exchange
-    const mostBytes = isYaml(request.headers['content-type'], body) ? mostYamlBytes : undefined
-    if (offload !== undefined && isHeavy(body, mostBytes)) this.#reject(new TooHeavyError())
-    else this.#resolve(body)
+    if (bodyTurns.take(body)) this.#resolve(body)
+    else void bodyTurns.takeLater(body).then(() => this.#resolve(body))
   }
 
   aborted(): void {

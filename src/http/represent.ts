@@ -9,16 +9,13 @@ import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { ListForm, Pieces } from '../codec/item-form.js'
-import { parseWrittenJson } from '../codec/json.js'
-import { type TextWriting, textPieces } from '../codec/list-text.js'
+import { type TextWriting, textPieces, writeDocument } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { metadataFormOf, notThatMany, partialMetadata } from '../codec/partial-metadata.js'
-import { prettyJson } from '../codec/pretty.js'
 import { encodeProtobuf } from '../codec/protobuf.js'
 import { knowsIncludeObject, parseIncludeObject, type TableForm, type TableWish, tableFormOf, tableJsonOfObject } from '../codec/table.js'
 import { type RowForm, rowFormOf, tableOfRow } from '../codec/table-rows.js'
-import { wireFormOf } from '../codec/wire-form.js'
-import { writeYaml } from '../codec/yaml/write-yaml.js'
+import { type WireForm, wireFormOf } from '../codec/wire-form.js'
 import type { StructNode } from '../schema/node.js'
 import { writeAny, writeStored, writeValue } from '../schema/write.js'
 import type { WrittenObject } from '../verbs/engine.js'
@@ -56,20 +53,29 @@ export function representObject(form: ObjectForm, written: WrittenObject): Promi
 }
 
 function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['stored']>): Represented {
-  const { resource, representation, identity } = form
+  const { representation, identity } = form
   const { as, format, pretty } = representation
   if (as?.kind === 'Table') {
     const rows = rowsOf(form, as)
     const { resourceVersion } = stored
     return representText(form, textOf(tableOfRow(rows, { resourceVersion, row: stored.item(rows), now: form.rules.now })))
   }
-  const bytes = wireFormOf(resource, representation, identity).object(stored)
+  const bytes = wireOf(form).object(stored)
   if (format === 'yaml' || pretty) return representText(form, textOf(bytes.subarray(0, -1)))
   return { contentType: mediaTypeOf(format, identity), body: bytes, isObject: true }
 }
 
+export const wireOf = ({ resource, representation, identity }: ObjectForm): WireForm => wireFormOf(resource, representation, identity)
+
+/** The JSON of which YAML or indented JSON is made. */
+export const textOfStored = (form: ObjectForm, stored: NonNullable<WrittenObject['stored']>) =>
+  whenThere(readyToShow({ stored }, form.resource), () => ({
+    contentType: form.representation.format === 'yaml' ? mediaTypeOf('yaml', form.identity) : 'application/json',
+    json: textOf(wireOf(form).object(stored).subarray(0, -1)),
+  }))
+
 /** What a dry run would have stored is shown as if it had been; what is an answer shows lists that are empty: see schema/write. */
-function representUnstored(form: ObjectForm, object: ApiObject): Represented {
+export function representUnstored(form: ObjectForm, object: ApiObject): Represented {
   const { resource, representation } = form
   const { as } = representation
   const shown = resource.fromStored?.(object) ?? object
@@ -134,8 +140,8 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
-    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeYaml(parseWrittenJson(json))), isObject: true }
-  const body = Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`)
+    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeDocument({ format: 'yaml', json })), isObject: true }
+  const body = Buffer.from(representation.pretty ? writeDocument({ format: 'pretty', json }) : `${json}\n`)
   return { contentType: 'application/json', body, isObject: true }
 }
 
@@ -154,12 +160,12 @@ export function listFormOf(form: ObjectForm): ListForm | undefined {
   return wireFormOf(form.resource, form.representation, form.identity)
 }
 
-/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. `elsewhere`: where long texts are written. */
-export function listPieces(form: ObjectForm, page: ListedPage, elsewhere?: TextWriting): Promised<Pieces> {
+/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. `threads`: where long texts are written. */
+export function listPieces(form: ObjectForm, page: ListedPage, threads?: TextWriting): Promised<Pieces> {
   const { as, format, pretty } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
   const shown = as?.kind === 'Table' ? rowsOf(form, as) : wireFormOf(form.resource, form.representation, form.identity)
   const pieces = shown.list(listMetadata(page), page.items, form.rules.now)
-  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml', elsewhere))
-  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty', elsewhere)) : pieces
+  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml', threads))
+  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty', threads)) : pieces
 }

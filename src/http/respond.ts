@@ -77,19 +77,6 @@ export function endWith(exchange: Exchange, body: Uint8Array): void {
 /** A few of these are encrypted within a millisecond. */
 const turnBytes = 512 * 1024
 
-/** Sends an answer that was put together elsewhere, with all of its headers. */
-export function sendRelayed(
-  exchange: Exchange,
-  answer: { readonly code: number; readonly headers: readonly string[]; readonly body: Uint8Array },
-): void {
-  if (exchange.response.headersSent || exchange.isGone) return
-  const { code, headers, body } = answer
-  if (body.length > countedBytes) exchange.holdAnswer(body.length)
-  exchange.sentBytes = body.length
-  writeHead(exchange, code, [...headers])
-  endWith(exchange, body)
-}
-
 /** Success, and nothing to say. */
 export function sendNothing(exchange: Exchange): void {
   if (exchange.response.headersSent || exchange.isGone) return

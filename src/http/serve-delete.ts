@@ -12,7 +12,8 @@ import { auditSent } from './audited-bodies.js'
 import type { Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
-import { representDocument, representObject } from './represent.js'
+import { representDocument } from './represent.js'
+import { represented } from './represent-large.js'
 import { send } from './respond.js'
 import { statusObject } from './status.js'
 import { formOf, listContext, type Target } from './target.js'
@@ -25,7 +26,7 @@ export async function serveDelete(target: Target): Promise<Answered> {
   const deleted = await remove(target.server.engine, call.with({ options }))
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
   if (!deleted.removed || resource.definition.deleteReturnsObject) {
-    send(exchange, { code, ...(await representObject(form, deleted.result)) })
+    send(exchange, { code, ...(await represented(target, form, deleted.result)) })
     return true
   }
   const { subject } = resource
@@ -58,7 +59,7 @@ async function readDeleteOptions(target: Target): Promise<DeleteOptions> {
   if (bytes.length === 0) return parseDeleteOptions({ query, identity })
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: deleteOptionsSchema, anyVersion: true }
-  const { object } = decodeBody(format, bytes, expected, exchange.isMovable)
+  const { object } = decodeBody(format, bytes, expected)
   if (exchange.audited) auditOptions(exchange, object)
   return parseDeleteOptions({ query, identity, body: object })
 }

@@ -18,6 +18,7 @@ import type { Compute } from '../verbs/special/signatures.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
 import { listFormOf, listPieces, type ObjectForm, representObject } from './represent.js'
+import { represented } from './represent-large.js'
 import { send, sendPieces, sendPlain, sendStream } from './respond.js'
 import { formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
@@ -29,16 +30,15 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   if (compute !== undefined) return serveComputed(target, form, compute)
   const stored = get(target.server.engine, target.call, parseGetOptions(target.query))
   return whenThere(stored, (found) => {
-    if (isMade(form)) target.call.checkWeight(found.entry.value, form.representation.format === 'yaml' ? mostYamlBytes : undefined)
-    return whenThere(representObject(form, { stored: found }), (represented): Answered => {
-      send(target.exchange, { code: 200, ...represented })
-      return true
-    })
+    return whenThere(
+      isMade(form) ? represented(target, form, { stored: found }) : representObject(form, { stored: found }),
+      (answer): Answered => {
+        send(target.exchange, { code: 200, ...answer })
+        return true
+      },
+    )
   })
 }
-
-/** Each character of YAML is looked at by itself. */
-const mostYamlBytes = 32 << 10
 
 /** Whether the answer is made of an object, and not just copied from the store. */
 const isMade = ({ representation: { format, pretty, as }, resource }: ObjectForm): boolean =>
@@ -72,7 +72,7 @@ export function serveList(target: Target): Answered | Promise<Answered> {
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage, clock = piecesOf(target.call)): Promised<Answered> {
   const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity), isObject: true }
-  return whenThere(listPieces(form, page, target.exchange.offload), (pieces) =>
+  return whenThere(listPieces(form, page, target.server.steps), (pieces) =>
     whenThere(page.items.measure(onePieceBytes), (size) =>
       size === undefined
         ? sendStream(target.exchange, { ...answer, pieces, clock }).then(() => true as const)

@@ -36,7 +36,7 @@ async function serveAction(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
-  const { object } = decodeBody(format, await readBody(exchange), expected, exchange.isMovable)
+  const { object } = decodeBody(format, await readBody(exchange), expected)
   const body = subresource?.body?.defaults?.(object, call) ?? object
   if (exchange.audited) auditSent(exchange, expected, body)
   const answer = await perform(server.engine, call.with({ options }), { act, body, catalog: exchange.catalog })

@@ -11,8 +11,8 @@ import type { RequestInfo } from '../api/request-info.js'
 import { allFormats, type Format, negotiate } from '../codec/negotiation.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
-import type { Offload } from './offload.js'
 import type { ObjectForm } from './represent.js'
+import type { RequestSteps } from './request-steps.js'
 import type { Reach } from './serve-connection.js'
 import type { WatchRoom } from './watch-room.js'
 import type { SentEvents } from './watch-stream.js'
@@ -26,8 +26,8 @@ export interface ResourceServer {
   readonly watches?: WatchRoom
   /** Left out: nothing is passed on to anybody else. */
   readonly reach?: Reach | undefined
-  /** Left out: whatever is asked for is done on the event loop. */
-  readonly offload?: Offload | undefined
+  /** The worker threads for steps on large inputs; left out: all steps run on the event loop. */
+  readonly steps?: RequestSteps | undefined
 }
 
 /** A request on a resource that exists, with a method that it has. */
@@ -75,7 +75,6 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   else checkMethod(exchange, resource, subresource)
   warnOfDeprecation(exchange, resource, server.engine.identity)
   const namespace = resource.namespaced ? info.namespace : ''
-  exchange.offload = server.offload?.serves(resource) ? server.offload : undefined
   const call = new Call(server.engine, exchange, { resource, subresource, namespace, name, options: noOptions })
   const target = { server, exchange, call, query: readQuery(info.query) }
   checkNames(target)

@@ -124,7 +124,7 @@ export function startWatchStream(
 }
 
 /** Of the engine, as much as watches need. */
-type WatchParts = Pick<Engine, 'clock'> & { readonly store: Pick<Engine['store'], 'heavy'> }
+type WatchParts = Pick<Engine, 'clock'> & { readonly store: Pick<Engine['store'], 'large'> }
 
 /** How events look to one request. What does not depend on the request is made once and shared by all watchers. */
 export function watchFormOf(form: ObjectForm, engine: WatchParts): WatchForm {
@@ -135,12 +135,12 @@ export function watchFormOf(form: ObjectForm, engine: WatchParts): WatchForm {
   const isText = format !== 'protobuf'
   const error = (thrown: ApiError): Uint8Array => errorFrame(format, thrown)
   if (as?.kind === 'Table') return { contentType, isText, error, ...tableFrames(form, as, engine) }
-  const { heavy } = engine.store
+  const { large } = engine.store
   // A stream is never indented.
   const wire = wireFormOf(resource, representation, identity)
   const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', markSource(resource, revision))
   const frames = (batch: EventBatch): Promised<Uint8Array> => {
-    const waiting = batch.ready(wire, heavy)
+    const waiting = batch.ready(wire, large)
     return waiting === undefined ? batch.frames(wire) : waiting.then(() => batch.frames(wire))
   }
   return { contentType, isText, bookmark, error, frames }
@@ -165,7 +165,7 @@ const markSource = ({ schema }: Resource, revision: number): ItemSource => ({
 function tableFrames(
   form: ObjectForm,
   as: Parameters<typeof rowsOf>[1],
-  { clock, store: { heavy } }: WatchParts,
+  { clock, store: { large } }: WatchParts,
 ): Pick<WatchForm, 'frames' | 'bookmark'> {
   const rows = rowsOf(form, as)
   let withoutColumns = false
@@ -184,7 +184,7 @@ function tableFrames(
     // Whoever comes later in the same second finds them made.
     frames: (batch) => {
       const join = (): Uint8Array => once(batch.once(frameKey(rows, clock.now(), withoutColumns), frameOf))
-      const waiting = batch.ready(rows, heavy)
+      const waiting = batch.ready(rows, large)
       return waiting === undefined ? join() : waiting.then(join)
     },
     bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),

@@ -6,11 +6,11 @@ import type { Resource } from '../api/catalog.js'
 import type { Conversion } from '../api/conversion.js'
 import type { ItemForm } from '../codec/item-form.js'
 import { box, boxes } from './fixture.js'
-import { HeavyItems } from './heavy-items.js'
+import { LargeItems } from './large-items.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { EventBatch, WatchEvent } from './watch-events.js'
 
-const data = Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`key-${i}`, 'v']))
+const data = Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`key-${i}`, 'v']))
 
 function stage(convert: Conversion['convert']) {
   const resource = { ...boxes, conversion: { ...boxes.conversion, version: 'v2', convert } } as unknown as Resource
@@ -18,7 +18,7 @@ function stage(convert: Conversion['convert']) {
     (object, i) => new StoredObject({ key: `boxes/n/${i}`, revision: i + 1, value: encodeStored(boxes, object) }),
   ) as [StoredObject, StoredObject]
   const forms = ['a', 'b'].map((name) => ({ resource, name, separator: new Uint8Array() }) as unknown as ItemForm) as [ItemForm, ItemForm]
-  const items = new HeavyItems()
+  const items = new LargeItems()
   const batch = new EventBatch([light, heavy].map((object) => new WatchEvent('ADDED', object)))
   return { resource, light, heavy, forms, items, batch }
 }

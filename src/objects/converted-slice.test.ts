@@ -25,7 +25,7 @@ test('an item that was at hand is sent, though it is forgotten while others are 
   }
   const objects = [forgotten, heavy] as unknown as readonly StoredObject[]
   const form = { separator, resource: {} } as unknown as ItemForm
-  const reads = { heavy: { ahead } } as unknown as Parameters<typeof convertedSlice>[0]
+  const reads = { large: { ahead } } as unknown as Parameters<typeof convertedSlice>[0]
   const { bytes, count, lastKey } = await convertedSlice(reads, objects, form)
   assert.deepEqual([String(bytes), count, lastKey], [',{"kept":true},{"made":true}', 2, 'b'])
 })

@@ -41,12 +41,6 @@ test('ten times as many collections as are remembered make it forget, and never 
   assert.equal(changes.isAsAt(2, 'kind-0/'), false)
 })
 
-test('where followers are not told of everything nothing is concluded', () => {
-  const storage = { revision: 10, isPartlyFollowed: true } as const
-  assert.equal(new LastChanges(storage).isAsAt(10, 'boxes/'), true)
-  assert.equal(new LastChanges({ ...storage, revision: 11 }).isAsAt(10, 'boxes/'), false)
-})
-
 let storage: Storage
 let store: ObjectStore
 let past = 0

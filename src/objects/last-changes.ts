@@ -13,9 +13,9 @@ export class LastChanges {
   /** What has no record has not changed since this revision. */
   #knownSince: number
 
-  constructor(storage: Pick<Storage, 'revision' | 'isPartlyFollowed'>) {
+  constructor(storage: Pick<Storage, 'revision'>) {
     this.#storage = storage
-    this.#knownSince = storage.isPartlyFollowed ? Number.POSITIVE_INFINITY : storage.revision
+    this.#knownSince = storage.revision
   }
 
   /** A key has changed, and the storage has moved on to include that. */

@@ -52,9 +52,9 @@ function counted(storage: Storage): { readonly storage: Storage; take(): number 
 }
 
 function readOf(cache: ListCache, range: KeyRange, limit = Number.POSITIVE_INFINITY, form: ItemForm = storedJson) {
-  const read = { text: '', count: 0, heavy: [] as string[], lastKey: '' }
+  const read = { text: '', count: 0, large: [] as string[], lastKey: '' }
   for (const slice of cache.slices(range, limit, form)) {
-    if (typeof slice === 'string') read.heavy.push(slice)
+    if (typeof slice === 'string') read.large.push(slice)
     else {
       read.text += Buffer.from(slice.bytes).toString()
       read.count += slice.count
@@ -103,13 +103,13 @@ test('of a list whose length is not known no more is kept than its share, and th
   assert.ok(take() <= first - 30, 'of the second time nothing was there')
 })
 
-test('what is made for one reader is the same as what is kept, with limits and items that are made elsewhere', async () => {
+test('what is made for one reader is the same as what is kept, with limits and items that worker threads make', async () => {
   const storage = await openBoxes()
-  const isHeavy = (_form: unknown, { key }: ScannedEntry): boolean => /[05]9$/.test(key)
+  const isLarge = (_form: unknown, { key }: ScannedEntry): boolean => /[05]9$/.test(key)
   const stale = { ...storedJson, isStored: false }
   for (const form of [storedJson, stale]) {
-    const kept = new ListCache(storage, 64 << 20, { isHeavy })
-    const passing = new ListCache(storage, 1, { isHeavy })
+    const kept = new ListCache(storage, 64 << 20, { isLarge })
+    const passing = new ListCache(storage, 1, { isLarge })
     for (const range of [small, large, withinLarge]) {
       for (const limit of [1, 31, 32, 33, 64, 100, 599, Number.POSITIVE_INFINITY]) {
         const [wanted, got] = [kept, passing].map((cache) => readOf(cache, range, limit, form))

@@ -12,8 +12,8 @@ import { compareText, comparisonOf, countBefore } from '../base/text-order.js'
 import type { ItemForm } from '../codec/item-form.js'
 import { collectionOfRange } from '../storage/collections.js'
 import type { KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
-import type { HeavyItems } from './heavy-items.js'
 import { collectionOf, keyAfter } from './keys.js'
+import type { LargeItems } from './large-items.js'
 import type { ListSlice } from './page-slices.js'
 import { isCurrent, mostAdded, openBrace, renderItemInto, StoredObject } from './stored-object.js'
 
@@ -61,19 +61,19 @@ export class ListCache {
   private heldBytes = 0
   private period = 0
   private scratch = newScratch()
-  private readonly heavy: Pick<HeavyItems, 'isHeavy'>
+  private readonly large: Pick<LargeItems, 'isLarge'>
 
-  constructor(storage: Storage, maxBytes: number, heavy: Pick<HeavyItems, 'isHeavy'> = { isHeavy: () => false }) {
+  constructor(storage: Storage, maxBytes: number, large: Pick<LargeItems, 'isLarge'> = { isLarge: () => false }) {
     this.storage = storage
     this.maxBytes = maxBytes
-    this.heavy = heavy
+    this.large = large
   }
 
   get bytes(): number {
     return this.heldBytes
   }
 
-  /** The items of a range at the present revision, slice by slice, at most `limit` of them; of one that is too heavy to be made here, its key. */
+  /** The items of a range at the present revision, slice by slice, at most `limit` of them; of a large one, which a worker thread makes, its key. */
   *slices(range: KeyRange, limit: number, form: ItemForm): Generator<ListSlice | string> {
     let cursor = range.start
     let left = limit
@@ -196,15 +196,15 @@ export class ListCache {
       let [count, lastKey] = [0, start]
       const mostObjects = Math.min(left, form.isStored ? segmentObjects : segmentDecodedObjects)
       const gathering = { form, range: { start, end: range.end }, before: undefined, mostObjects, mostBytes: sliceMaxBytes }
-      const { used, isComplete, heavyKey } = this.gather(gathering, ({ key }) => {
+      const { used, isComplete, largeKey } = this.gather(gathering, ({ key }) => {
         count += 1
         lastKey = key
       })
       if (count > 0) yield { bytes: this.gathered(used), count, lastKey }
-      else if (heavyKey !== undefined) yield heavyKey
+      else if (largeKey !== undefined) yield largeKey
       if (isComplete) return
       left -= Math.max(count, 1)
-      start = keyAfter(count > 0 ? lastKey : (heavyKey ?? lastKey))
+      start = keyAfter(count > 0 ? lastKey : (largeKey ?? lastKey))
     }
   }
 
@@ -214,12 +214,12 @@ export class ListCache {
     const revisions: number[] = []
     const mostObjects = form.isStored ? segmentObjects : segmentDecodedObjects
     const gathering = { form, range, before, mostObjects, mostBytes: segmentMaxBytes }
-    const { used, isComplete, heavyKey } = this.gather(gathering, ({ key, revision }, end) => {
+    const { used, isComplete, largeKey } = this.gather(gathering, ({ key, revision }, end) => {
       keys.push(key)
       offsets.push(end)
       if (!form.isStored) revisions.push(revision)
     })
-    if (heavyKey !== undefined && keys.length === 0) return heavyKey
+    if (largeKey !== undefined && keys.length === 0) return largeKey
     const end = isComplete ? range.end : keyAfter(keys.at(-1) ?? range.start)
     const bytes = this.gathered(used)
     return { collection, form, start: range.start, end, keys, isStale: false, usedIn: this.period, revisions, offsets, bytes }
@@ -231,15 +231,15 @@ export class ListCache {
     let count = 0
     let decoded = 0
     let isComplete = true
-    let heavyKey: string | undefined
+    let largeKey: string | undefined
     this.storage.scan(range, (scanned) => {
       if (count === mostObjects || used > mostBytes || decoded > segmentMaxDecoded) {
         isComplete = false
         return false
       }
       const isCopied = form.isStored && isCurrent(scanned, form.resource)
-      if (!isCopied && this.heavy.isHeavy(form, scanned)) {
-        heavyKey = scanned.key
+      if (!isCopied && this.large.isLarge(form, scanned)) {
+        largeKey = scanned.key
         isComplete = false
         return false
       }
@@ -249,7 +249,7 @@ export class ListCache {
       tell(scanned, used)
       return true
     })
-    return { used, isComplete, heavyKey }
+    return { used, isComplete, largeKey }
   }
 
   private gathered(used: number): Buffer {
@@ -335,7 +335,7 @@ interface Gathered {
   /** Nothing of the range is behind it. */
   readonly isComplete: boolean
   /** Of the item behind it, if it cannot be made here. */
-  readonly heavyKey: string | undefined
+  readonly largeKey: string | undefined
 }
 
 /** The item of an entry, taken from an older segment if it is there in the same version. */

@@ -8,10 +8,10 @@ import type { ItemForm } from '../codec/item-form.js'
 import { isInRange } from '../storage/key-order.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
-import type { HeavyItems } from './heavy-items.js'
 import type { ItemCache } from './item-cache.js'
 import { collectionOf, keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
+import type { LargeItems } from './large-items.js'
 import type { LastChanges } from './last-changes.js'
 import type { ListCache } from './list-cache.js'
 import { type KeyList, keyListOf } from './ordered-keys.js'
@@ -25,7 +25,7 @@ export interface Reads {
   readonly cache: ListCache
   readonly labels: LabelIndex
   readonly kept: ItemCache
-  readonly heavy: HeavyItems
+  readonly large: LargeItems
   readonly tallies: StoreTallies
   readonly lastChanges: LastChanges
 }
@@ -178,15 +178,15 @@ export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wa
   if (chunk.length > 0) yield convertedSlice(reads, chunk, form)
 }
 
-/** What is too heavy is converted and made elsewhere, and all else in pieces. */
-export function convertedSlice({ heavy }: Pick<Reads, 'heavy'>, objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
+/** Items of large objects are made in worker threads, all others here in time slices. */
+export function convertedSlice({ large }: Pick<Reads, 'large'>, objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
   const waiting: Promise<void>[] = []
   const light: StoredObject[] = []
   // What is at hand now may be forgotten while others are converted, and could not be made again without that.
   const kept = objects.map((object) => object.keptItem(form))
   for (const [i, object] of objects.entries()) {
     if (kept[i] !== undefined) continue
-    const made = heavy.ahead(object, form)
+    const made = large.ahead(object, form)
     if (made === undefined) light.push(object)
     else waiting.push(made)
   }
@@ -215,10 +215,10 @@ interface KeyedItem {
   readonly pieces: readonly Uint8Array[]
 }
 
-/** To be waited for where it is too heavy to be made here. */
-function keyedItem({ heavy }: Reads, object: StoredObject, form: ItemForm): Promised<KeyedItem> {
+/** A promise if a worker thread makes the item. */
+function keyedItem({ large }: Reads, object: StoredObject, form: ItemForm): Promised<KeyedItem> {
   const { key } = object
-  const waiting = heavy.ahead(object, form)
+  const waiting = large.ahead(object, form)
   if (waiting === undefined) return { key, pieces: [form.separator, object.item(form)] }
   return waiting.then(() => ({ key, pieces: [form.separator, object.item(form)] }))
 }

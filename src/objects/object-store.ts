@@ -8,10 +8,10 @@ import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
 import type { ClientWatcher } from './audiences.js'
-import { HeavyItems } from './heavy-items.js'
 import { ItemCache } from './item-cache.js'
 import { collectionOf, keyAt, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
+import { LargeItems } from './large-items.js'
 import { LastChanges } from './last-changes.js'
 import { type ListQuery, type ObjectPage, readPage, ready, stepsOf } from './list.js'
 import { ListCache } from './list-cache.js'
@@ -92,7 +92,7 @@ export class ObjectStore {
   private readonly reads: Reads
   private readonly recent: ObjectCache
   private owners: OwnerIndex | undefined
-  readonly heavy = new HeavyItems()
+  readonly large = new LargeItems()
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
   readonly backlog = new WatchBacklog(mostBacklogBytes)
@@ -111,10 +111,10 @@ export class ObjectStore {
     const keptBytes = Math.floor(options.readCacheBytes / 8)
     this.reads = {
       storage: this.storage,
-      cache: new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes, this.heavy),
+      cache: new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes, this.large),
       labels: new LabelIndex(options.storage, labelBytes),
       kept: new ItemCache(keptBytes),
-      heavy: this.heavy,
+      large: this.large,
       tallies: this.tallies,
       lastChanges: new LastChanges(options.storage),
     }

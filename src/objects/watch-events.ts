@@ -7,7 +7,7 @@ import type { ItemForm } from '../codec/item-form.js'
 import type { WireForm } from '../codec/wire-form.js'
 import type { Change } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
-import { type HeavyItems, leastHeavyBytes } from './heavy-items.js'
+import { type LargeItems, minLargeBytes } from './large-items.js'
 import type { Matcher } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -69,14 +69,14 @@ export class EventBatch {
   }
 
   /** Makes the events ready to be shown in a form, once for all who want it; undefined where nothing has to be waited for. */
-  ready(form: ItemForm, heavy: Pick<HeavyItems, 'ahead'>): Promise<void> | undefined {
+  ready(form: ItemForm, large: Pick<LargeItems, 'ahead'>): Promise<void> | undefined {
     let waiting: Promise<void>[] | undefined
     /** Those that need not be converted here: their items are made elsewhere, from the stored version, or are there. */
     let others: Set<StoredObject> | undefined
     for (const event of this.events) {
-      if (event.object.size < leastHeavyBytes) continue
+      if (event.object.size < minLargeBytes) continue
       const isMade = event.isMade(form)
-      const made = isMade ? undefined : heavy.ahead(event.object, form)
+      const made = isMade ? undefined : large.ahead(event.object, form)
       if (made !== undefined) waiting = [...(waiting ?? []), made]
       if (isMade || made !== undefined) others = (others ?? new Set()).add(event.object)
     }

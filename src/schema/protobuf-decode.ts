@@ -14,7 +14,6 @@ import {
   skipField,
   wireTypes,
 } from '../base/protobuf-reader.js'
-import { TooHeavyError } from '../base/weight.js'
 import { encodeBase64 } from './base64.js'
 import { type Field, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import { isEmbedded, layoutOf, type MessagePart } from './protobuf-layout.js'
@@ -25,11 +24,6 @@ type Target = Record<string, unknown>
 
 interface SchemaReader extends ProtoReader {
   readonly parseJson: messages.ParseJson
-  partsLeft: number
-}
-
-function countPart(reader: SchemaReader): void {
-  if (--reader.partsLeft < 0) throw new TooHeavyError()
 }
 
 /** Reads up to the end of the message at hand, into an object. */
@@ -63,7 +57,6 @@ function partsReader(parts: readonly MessagePart[]): MessageReader {
   for (const part of parts) byNumber[part.proto] = partReader(part)
   return (reader, target) => {
     while (reader.at < reader.end) {
-      countPart(reader)
       const tag = Number(readVarint(reader))
       const number = Math.floor(tag / 8)
       const wireType = tag & 7
@@ -125,7 +118,6 @@ function listReader(name: string, node: ListNode): FieldReader {
 function readPacked(reader: SchemaReader, item: ValueReader, items: unknown[]): void {
   const outerEnd = enter(reader)
   while (reader.at < reader.end) {
-    countPart(reader)
     items.push(item.read(reader, undefined))
   }
   leave(reader, outerEnd)

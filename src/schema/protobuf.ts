@@ -43,16 +43,11 @@ export const encodeMessage = (node: StructNode, value: unknown): Uint8Array => c
 export const writeMessage = (writer: ProtoWriter, node: StructNode, value: unknown): void => messageWriter(node)(writer, value)
 
 /**
- * The object of a message. Throws a ProtobufReadError, and a TooHeavyError where it has more fields and items than `mostParts`. Fields that the schema
+ * The object of a message. Throws a ProtobufReadError. Fields that the schema
  * does not know are passed over.
  */
-export function decodeMessage(
-  node: StructNode,
-  bytes: Uint8Array,
-  parseJson: ParseJson,
-  mostParts = Number.POSITIVE_INFINITY,
-): Record<string, unknown> {
+export function decodeMessage(node: StructNode, bytes: Uint8Array, parseJson: ParseJson): Record<string, unknown> {
   const target: Record<string, unknown> = {}
-  messageReader(node)({ ...readerOf(bytes), parseJson, partsLeft: mostParts }, target)
+  messageReader(node)({ ...readerOf(bytes), parseJson }, target)
   return target
 }

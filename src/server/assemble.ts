@@ -10,13 +10,13 @@ import type { Logger } from '../base/logger.js'
 import { serveCustomKinds } from '../controllers/custom-resources/custom-kinds.js'
 import { forgetEvents } from '../controllers/kit/record-event.js'
 import { serviceRangesOf } from '../resources/core/service-allocation.js'
+import type { Engine } from '../verbs/engine.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { ClientTrust } from './client-trust.js'
 import type { AssembledServer } from './embedding/parts.js'
 import { joinCluster } from './join-cluster.js'
 import { makeEngine } from './make-engine.js'
-import { makeListener, type ServerState } from './make-listener.js'
-import { HeavyThread } from './offload/heavy-thread.js'
+import { makeListener, type OpenWorkers, type ServerState } from './make-listener.js'
 import { openExtensions } from './open-extensions.js'
 import { openHooks } from './open-hooks.js'
 import { type OpenPort, openPort } from './open-port.js'
@@ -29,6 +29,8 @@ import { servedCatalog } from './served-catalog.js'
 import { servingCertificate } from './serving-certificate.js'
 import { publicAddress } from './serving-parts.js'
 import { startLoops } from './start-loops.js'
+import { OffloadedSteps } from './workers/offloaded-steps.js'
+import { WorkerPool } from './workers/worker-pool.js'
 
 export async function assemble(settings: Settings, logger: Logger, signal?: AbortSignal): Promise<AssembledServer> {
   const closing = new Closing()
@@ -52,8 +54,8 @@ async function open(opening: Opening): Promise<AssembledServer> {
   readAhead(rbac)
   const loops = startLoops(opening, { engine, catalogs, certificate, trust, extensions })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
-  const offload = startHeavyThread(opening, ground, deciding)
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks, outbound })
+  const workers = openWorkers(opening, ground, engine)
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, workers, extensions, hooks, outbound })
   // What clients are shown from now on must not be lost by a crash.
   await files.written()
   isServing = true
@@ -106,9 +108,6 @@ async function openGround(opening: Opening) {
   return { catalogs, storage, store, files, credential, serviceRanges, certificate, trust, outbound }
 }
 
-/** The verbs, with all who have a say in them. */
-type Deciding = ReturnType<typeof openEngine>
-
 function openEngine({ settings, logger, closing }: Opening, ground: Ground, isServing: () => boolean) {
   const rbac = new RbacIndex(ground.store, ground.catalogs.current, logger)
   const turns = new QuotaTurns()
@@ -119,33 +118,25 @@ function openEngine({ settings, logger, closing }: Opening, ground: Ground, isSe
   return { engine: makeEngine(settings, { ...ground, ...own }), rbac, turns, hooks, eventRates }
 }
 
-/** It is told of what it needs of the others, and whoever has something heavy knows it. */
-function startHeavyThread(
-  { settings, logger, closing }: Opening,
-  { catalogs, storage, store, credential, certificate, outbound }: Ground,
-  { engine, hooks, turns, eventRates }: Deciding,
-): HeavyThread {
-  const { flags, texts, dataDir, timeouts } = settings
-  const thread = new HeavyThread({
-    flags,
-    texts,
-    credential,
-    dataDir,
-    ownCa: certificate.authority.cert,
-    storage,
-    store,
-    turns,
-    takeEvents: eventRates.take,
-    counts: { admission: engine.admission.tallies, hooks: hooks.tallies, certificates: outbound.webhooks },
-    keepRecording: (recording) => hooks.recorder?.keep(recording),
+/** The worker threads for steps on large inputs; started with the first of them. */
+function openWorkers({ settings, logger, closing }: Opening, { store }: Ground, engine: Engine): OpenWorkers {
+  const { flags, identity, allowPrivileged, admission } = settings
+  const pool = new WorkerPool({
+    threads: settings.workerThreads,
     logger,
-    catalogs,
-    requestMs: timeouts.requestMs,
+    settings: {
+      identity: identity.name,
+      featureGates: flags.values['feature-gates'],
+      runtimeConfig: flags.values['runtime-config'],
+      forbidsPrivileged: !allowPrivileged,
+      allowsPlainHooks: admission.allowsPlainHooks,
+    },
   })
-  closing.add(() => thread.close())
-  store.heavy.maker = thread
-  if (engine.elsewhere !== undefined) engine.elsewhere.carryOut = (request, isWanted) => thread.carryOut(request, isWanted)
-  return thread
+  closing.add(() => pool.close())
+  const steps = new OffloadedSteps(pool)
+  store.large.maker = steps
+  engine.steps = steps
+  return { pool, steps }
 }
 
 function writeConfiguration({ identity, dataDir }: Settings, { certificate, credential, files }: Ground, url: string) {

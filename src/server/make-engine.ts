@@ -5,9 +5,9 @@ import { askWith } from '../admission/access.js'
 import { admissionOf } from '../admission/admission.js'
 import { AdmissionTallies } from '../admission/admission-tallies.js'
 import { pluginsInOrder } from '../admission/order.js'
-import type { FindOwners } from '../admission/owner-kinds.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
 import type { TakeEvents } from '../admission/plugins/event-rate-limit.js'
+import type { EvaluateInWorker } from '../admission/policy/evaluate-policy.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
 import type { Turns } from '../admission/quota/turns.js'
 import type { CatalogSource } from '../api/catalog-source.js'
@@ -24,6 +24,7 @@ import { create } from '../verbs/create.js'
 import type { Engine } from '../verbs/engine.js'
 import { OnDemand } from '../verbs/on-demand.js'
 import { serviceReservers } from '../verbs/special/service-reserver.js'
+import type { Steps } from '../verbs/steps.js'
 import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
 import { makeAuthenticators } from './make-authenticators.js'
@@ -45,8 +46,6 @@ export interface EngineParts {
   readonly closing: Closing
   /** With whom quotas are charged in turn. */
   readonly turns: Turns
-  /** Left out: the catalog knows all kinds. */
-  readonly findOwners?: FindOwners
   /** Connections to hooks, and what is counted of them. */
   readonly hooks: Omit<HookParts, 'recorder' | 'close'>
   readonly outbound: Outbound
@@ -77,8 +76,8 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
         randomSuffix,
         ledger,
         policyTallies: admissionTallies.policies,
+        evaluateInWorker: evaluateInWorker(() => engine.steps),
         ask: askWith(authorizers),
-        findOwners: parts.findOwners,
         takeEvents: parts.takeEvents,
         createNamespace: (name) => createNamespace(engine, catalogs, name),
         webhooks: { ...parts.hooks, credentials: settings.admission.hookCredentials, newUid: randomUUID },
@@ -97,12 +96,17 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     onDemand: new OnDemand(),
     deletionWorkers: settings.deletionWorkers,
     ignoresDependents: !settings.collectsGarbage,
-    elsewhere: { carryOut: undefined },
     newUid: randomUUID,
     randomSuffix,
   }
   return engine
 }
+
+/** The worker threads are opened after the engine; no request comes before. */
+const evaluateInWorker =
+  (steps: () => Steps | undefined): EvaluateInWorker =>
+  (call, policy, variables) =>
+    steps()?.evaluatePolicy(call, policy, variables) ?? Promise.reject(new Error('there are no worker threads yet'))
 
 /** As the server itself, and admitted like any other. */
 async function createNamespace(engine: Engine, catalogs: CatalogSource, name: string): Promise<void> {

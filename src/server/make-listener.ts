@@ -16,12 +16,12 @@ import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
 import { podLogFamilies } from '../http/metrics/pod-log-tallies.js'
 import { ServerMetrics } from '../http/metrics/server-metrics.js'
-import type { Offload } from '../http/offload.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { hasOpenId, type OpenIdSite } from '../http/openid.js'
 import { Pressure } from '../http/pressure.js'
 import { Profiles } from '../http/profiles.js'
 import { requestLog } from '../http/request-log.js'
+import type { RequestSteps } from '../http/request-steps.js'
 import { clientTimeout } from '../http/serving-filters.js'
 import { versionDocument } from '../http/version.js'
 import { WatchRoom } from '../http/watch-room.js'
@@ -41,8 +41,14 @@ import type { Outbound } from './outbound.js'
 import { servingFilters } from './serving-parts.js'
 import type { RunningLoops } from './start-loops.js'
 import { startTracing } from './start-tracing.js'
+import type { WorkerPool } from './workers/worker-pool.js'
 
 const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
+
+export interface OpenWorkers {
+  readonly pool: WorkerPool
+  readonly steps: RequestSteps
+}
 
 /** How far the server has come; written by whoever starts and stops it. */
 export interface ServerState {
@@ -62,8 +68,7 @@ export interface ListenerParts {
   readonly state: ServerState
   readonly storage: Storage
   readonly loops: RunningLoops
-  /** Who carries out what is too heavy for the event loop. */
-  readonly offload: Offload
+  readonly workers: OpenWorkers
   readonly extensions: OpenExtensions
   readonly outbound: Outbound
 }
@@ -132,7 +137,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
 /** Everything that has a path. */
 function siteOf(
   { settings, closing }: Opening,
-  { engine, state, offload, extensions, outbound, hooks: { recorder } }: ListenerParts,
+  { engine, state, workers, extensions, outbound, hooks: { recorder } }: ListenerParts,
   { metrics, reach }: { readonly metrics: ServerMetrics; readonly reach: OpenReach },
 ): Site {
   const version = versionDocument()
@@ -152,7 +157,7 @@ function siteOf(
       minRequestTimeoutMs: settings.timeouts.minWatchMs,
       sentEvents: (resource) => metrics.watches.of(resource),
       watches: new WatchRoom(settings.limits.watches || Number.POSITIVE_INFINITY),
-      offload,
+      steps: workers.steps,
       reach,
     },
     health: healthOf(settings, engine, state),

@@ -27,6 +27,7 @@ import type { OpenFlowControl } from './open-flow-control.js'
 import type { Settings } from './options/settings.js'
 import type { Outbound } from './outbound.js'
 import type { RunningLoops } from './start-loops.js'
+import type { WorkerPool } from './workers/worker-pool.js'
 
 export interface MeasuredParts {
   readonly settings: Pick<Settings, 'identity' | 'gates' | 'metrics'>
@@ -41,7 +42,7 @@ export interface MeasuredParts {
   readonly flow: OpenFlowControl | undefined
   readonly lag: LoopLag
   readonly audit: Audit | undefined
-  readonly offload: { readonly mixedUp: number }
+  readonly workers: { readonly pool: Pick<WorkerPool, 'counters' | 'queuedBytes'> }
   readonly state: { readonly handshakeErrors: number }
 }
 
@@ -91,17 +92,26 @@ const labelled = (
 
 const row = (label: string, value: Row['value']): Row => ({ labels: [label], value })
 
-function serverFamilies({ engine: { store }, inflight, lag, state, offload }: MeasuredParts): readonly Family[] {
+function serverFamilies({ engine: { store }, inflight, lag, state, workers: { pool } }: MeasuredParts): readonly Family[] {
   return [
     plain('gauge', 'apiserver_storage_revision', 'The newest revision in the store.', store.revision),
     plain('gauge', 'apiserver_read_cache_bytes', 'Bytes held for what is read again.', store.cacheBytes),
     plain('counter', 'apiserver_tls_handshake_errors_total', 'Connections that failed before they were encrypted.', state.handshakeErrors),
+    plain('counter', 'apiserver_worker_steps_total', 'Steps on large inputs that worker threads ran.', pool.counters.steps),
     plain(
       'counter',
-      'apiserver_worker_thread_mismatches_total',
-      'Worker threads ended because a reply was not to their call.',
-      offload.mixedUp,
+      'apiserver_worker_refused_total',
+      'Requests refused with 429 because the queue for worker threads was full.',
+      pool.counters.refused,
     ),
+    plain('counter', 'apiserver_worker_failures_total', 'Worker threads ended for time or memory, or killed.', pool.counters.failedThreads),
+    plain(
+      'counter',
+      'apiserver_worker_mismatches_total',
+      'Results of worker threads that belonged to another task.',
+      pool.counters.mismatches,
+    ),
+    plain('gauge', 'apiserver_worker_queue_bytes', 'Inputs that wait for a worker thread.', pool.queuedBytes),
     labelled(
       'gauge',
       { name: 'apiserver_current_inflight_requests', help: 'Requests that are being answered now.', label: 'request_kind' },

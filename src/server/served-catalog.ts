@@ -7,7 +7,7 @@ import { definitions } from '../resources/index.js'
 import type { Settings } from './options/settings.js'
 import { StartError } from './start-failure.js'
 
-export function servedCatalog({ identity, runtimeConfig, gates }: Settings): CatalogSource {
+export function servedCatalog({ identity, runtimeConfig, gates }: Pick<Settings, 'identity' | 'runtimeConfig' | 'gates'>): CatalogSource {
   const known = definitions.flatMap(({ group, versions, resource }) =>
     versions.map(({ name }) => ({ group: identity.group(group), version: name, resource })),
   )

@@ -128,8 +128,6 @@ export interface Storage {
    * Together with `changes` a watcher sees everything once: page through history until `upTo === revision`, then follow, in one turn.
    */
   follow(listener: ChangeListener): Unfollow
-  /** Followers are told of some changes only, and nobody can conclude from their silence that nothing has changed. */
-  readonly isPartlyFollowed?: true
   /** Forgets history up to `revision` and gives its space back. */
   compact(revision: number): Promise<void>
   /** How much room it takes where it is kept; left out by engines that are kept nowhere. */

@@ -4,22 +4,19 @@ import { AdmissionRequest } from '../admission/admission.js'
 import type { CommitWith } from '../admission/quota/ledger.js'
 import { ApiError, alreadyExists, badRequest, generatedNameExists, unavailable } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
-import { type FieldError, tooLong } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
-import { validateCreation } from '../api/validation/validate-write.js'
 import { bytesOf } from '../objects/entry-header.js'
-import { mostNameBytes } from '../objects/keys.js'
 import { isGoing } from '../objects/owner-fields.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
 import { accounted, addressOf, checkMayCreate, type Engine, type Fate, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
-import { refuseFaults } from './refuse-faults.js'
 import { refuseOversize } from './refuse-oversize.js'
 import { reserve } from './reserve.js'
+import { check, stepsFor } from './steps.js'
 import { converting, toStored } from './versions.js'
 
 export interface CreateRequest {
@@ -36,7 +33,8 @@ const maxUniqueKeyAttempts = 200
 export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
-  const converted = converting(call, () => toStored(call, track(call, request)))
+  const steps = request.isTracked ? undefined : stepsFor(engine, call)
+  const converted = steps?.create(call, request.object) ?? converting(call, () => createdObject(call, request))
   const placed = converted instanceof Promise ? await converted : converted
   const dryRun = isDryRun(call.options)
   const admission = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
@@ -48,13 +46,12 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   if (granted !== undefined) await granted
   for (let tries = 1; ; tries++) {
     // It has its name before it is given anything else: what cannot be given is refused under that name.
-    const taking = reserve(engine, call, { next: named(engine, call, admitted), old: undefined, dryRun })
+    const taking = reserve(engine, call, { next: named(engine, admitted), old: undefined, dryRun })
     const reserved = taking instanceof Promise ? await taking : taking
     const fate: Fate = { mayBeWritten: false }
     try {
       const object = prepare(engine, call, reserved.object)
-      const validating = validate(call, object)
-      if (validating !== undefined) await validating
+      const encoded = await check(engine, call, object, undefined)
       if (request.isByTheWay) await checkMayCreate(engine, call)
       const checked = engine.admission.validate(admission.withObject(object))
       if (checked instanceof Promise) await checked
@@ -62,7 +59,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       if (dryRun) return dryRunResult(engine, call, object)
       call.throwIfAborted()
       if (isLate(engine, call)) await recheck(engine, call, admission)
-      const value = engine.store.encode(call.resource, object)
+      const value = encoded ?? engine.store.encode(call.resource, object)
       refuseOversize(engine, call, { next: object, value })
       const address = addressOf(call, object.metadata?.name)
       const uniqueKeys = { gained: reserved.gained, released: [] }
@@ -101,10 +98,10 @@ async function recheck(engine: Engine, call: Call, admission: AdmissionRequest):
   engine.admission.recheck?.(admission)
 }
 
-/** Who owns what is known before admission changes the object: what plugins add belongs to nobody's configuration. */
-function track(call: Call, request: CreateRequest): ApiObject {
-  const placed = unmarked(inNamespace(call, request.object))
-  return request.isTracked ? placed : trackCreate(call, withDistinctOwners(placed, call.warn))
+/** The sent object in the stored version. managedFields are tracked before admission: fields that plugins add have no manager. */
+export function createdObject(call: Call, { object, isTracked = false }: CreateRequest): ApiObject {
+  const placed = unmarked(inNamespace(call, object))
+  return toStored(call, isTracked ? placed : trackCreate(call, withDistinctOwners(placed, call.warn)))
 }
 
 /** Only a DELETE says that an object goes. */
@@ -133,42 +130,20 @@ function checkUnversioned(engine: Engine, call: Call, { sent, object }: { readon
   throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
-function named(engine: Engine, call: Call, object: ApiObject): ApiObject {
+function named(engine: Engine, object: ApiObject): ApiObject {
   const { name, generateName } = object.metadata ?? {}
-  return name || !generateName
-    ? object
-    : withMetadata(object, { name: generatedName(generateName, (length) => call.draw('suffixes', () => engine.randomSuffix(length))) })
+  return name || !generateName ? object : withMetadata(object, { name: generatedName(generateName, engine.randomSuffix) })
 }
 
 /** What only the server may say: uid, times; then the kind's own preparation. */
 function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
   const stamped = withMetadata(object, {
-    uid: call.draw('uids', engine.newUid),
+    uid: engine.newUid(),
     creationTimestamp: timeOf(call.now),
     resourceVersion: undefined,
     selfLink: undefined,
   })
   return call.resource.definition.prepareCreate?.(stamped, call) ?? stamped
-}
-
-function validate(call: Call, object: ApiObject): Promise<void> | undefined {
-  const found = validateCreation(call.resource.definition, object, call)
-  const errors = isNameShort(object) ? found : [...found, ...faultsOfLongName(call, object)]
-  return refuseFaults(call, { object, old: undefined, errors }, () => warn(call, object))
-}
-
-/** Names of most kinds have 253 characters at most. */
-const isNameShort = ({ metadata }: ApiObject): boolean => (metadata?.name?.length ?? 0) <= 253
-
-/** Those of roles, for example, may be as long as one likes, as long as there is a key for them. */
-function faultsOfLongName({ resource, namespace }: Call, { metadata }: ApiObject): readonly FieldError[] {
-  const most = mostNameBytes(resource, namespace)
-  return Buffer.byteLength(metadata?.name ?? '') > most ? [tooLong('metadata.name', most)] : []
-}
-
-function warn(call: Call, object: ApiObject): void {
-  const { definition } = call.resource
-  for (const warning of definition.warnings?.(object, undefined, call) ?? []) call.warn(warning)
 }
 
 function dryRunResult(engine: Engine, call: Call, object: ApiObject): Written {

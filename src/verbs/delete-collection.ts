@@ -22,10 +22,9 @@ export async function removeCollection(engine: Engine, call: Call, listed: ListO
   // Only their names are kept: together the objects may be larger than memory.
   const keys = await nowOrInPieces(namesOf(call, page), pieces)
   // Nothing goes on after an answer: where one is refused, those behind it stay, and what runs is waited for.
-  const pinned = call.pinned()
   await inParallel(keys, engine.deletionWorkers ?? usualWorkers, async (key) => {
     call.throwIfAborted()
-    await removeUnlessGone(engine, pinned.with(key))
+    await removeUnlessGone(engine, call.with(key))
   })
 }
 

@@ -11,6 +11,7 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { planDeletion, warnOfOrphans } from './deletion.js'
 import { accounted, addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
 import { uniqueKeysOfRemoval } from './reserve.js'
+import { encode } from './steps.js'
 import { modifiedMessage } from './update.js'
 import { readyToDecode } from './versions.js'
 
@@ -50,7 +51,7 @@ interface Removal {
 
 async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: Removal): Promise<Attempted> {
   const { options } = call
-  call.checkWeight(current.entry.value)
+  call.noteBytes(current.entry.value)
   const unread = readyToDecode(current, call.resource)
   if (unread !== undefined) await call.waitFor(unread)
   const live = current.decode(call.resource)
@@ -63,7 +64,7 @@ async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: R
   if (isDryRun(options)) return { done: true, deleted: { removed: true, result: { object } } }
   call.throwIfAborted()
   // What is marked before it goes is stored so first: watchers see that it was deleted, and then that it is gone.
-  const value = object === live ? undefined : engine.store.encode(call.resource, object)
+  const value = object === live ? undefined : await encode(engine, call, object)
   const last =
     value === undefined
       ? ({ ok: true, object: current } as const)
@@ -85,7 +86,7 @@ interface Holding {
 /** The object stays, marked as going. */
 async function hold(engine: Engine, call: Call, { current, marked }: Holding): Promise<Attempted> {
   if (isDryRun(call.options)) return { done: true, deleted: { removed: false, result: { object: marked } } }
-  const value = engine.store.encode(call.resource, marked)
+  const value = await encode(engine, call, marked)
   if (engine.store.holds(current, value)) return { done: true, deleted: { removed: false, result: { stored: current } } }
   call.throwIfAborted()
   const outcome = await engine.store.put(addressOf(call), value, { expect: current.revision })

@@ -15,6 +15,7 @@ import type { ObjectAddress, ObjectStore, WriteOutcome } from '../objects/object
 import type { StoredObject } from '../objects/stored-object.js'
 import type { OnDemand } from './on-demand.js'
 import type { Reserver } from './reserve.js'
+import type { Steps } from './steps.js'
 
 export interface Engine extends RuleSettings {
   readonly store: ObjectStore
@@ -46,25 +47,11 @@ export interface Engine extends RuleSettings {
   readonly ignoresDependents?: boolean
   /** How many objects of a collection are deleted at once. */
   readonly deletionWorkers?: number
-  /** Who carries out what is too heavy for the event loop, when there is somebody. */
-  readonly elsewhere?: Elsewhere
+  /** The worker threads for steps on large inputs; left out: all steps run on the event loop. */
+  steps?: Steps
   readonly newUid: () => string
   /** A random letter or digit sequence for generated names. */
   readonly randomSuffix: (length: number) => string
-}
-
-/** A write of the server itself, as a request. */
-export interface OwnRequest {
-  readonly method: 'PATCH' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly headers: { readonly [name: string]: string }
-  readonly body: string
-  readonly user: User
-}
-
-export interface Elsewhere {
-  /** Set when there is somebody. `isWanted`: whether it is still to be done. */
-  carryOut: ((request: OwnRequest, isWanted: () => boolean) => Promise<{ readonly code: number; readonly body: Uint8Array }>) | undefined
 }
 
 export interface AgentFinding {

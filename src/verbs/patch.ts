@@ -25,10 +25,12 @@ import { readValue, SchemaReadError } from '../schema/read.js'
 import { readChanged } from '../schema/read-changed.js'
 import { timeOf } from '../schema/scalars.js'
 import { inMemberOrder, inPruningOrder, inTextOrder } from '../schema/unknown-order.js'
+import { writeAny } from '../schema/write.js'
 import { checkNamespace, create, inNamespace } from './create.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { isOvertaken, maxOvertaken } from './overtaken.js'
+import { type EncodedPatch, type LiveObject, stepsFor } from './steps.js'
 import { change, checkName, mayCreate } from './update.js'
 import { converting, fromStored, shownAs, toStored, withDefaults } from './versions.js'
 import { writeView } from './view.js'
@@ -37,8 +39,10 @@ export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
 export interface PatchRequest {
   readonly type: PatchType
-  /** The body, parsed. */
+  /** The body, parsed; undefined where a worker thread does that. */
   readonly patch: unknown
+  /** The body as it was sent; left out by controllers. */
+  readonly bytes?: Uint8Array
   /** Sentences about members that stood twice in the body. */
   readonly duplicates: readonly string[]
   /** What a strict request is told of them, where the format has words of its own. */
@@ -51,12 +55,10 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest, a
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
-  const shown = call.subresource?.shown ?? call.resource
-  if (request.type === 'apply') checkConfiguration(shown, request.patch as ApiObject)
   const mayMake = request.type === 'apply' && (call.subresource === undefined || mayCreate(call))
   if (current === undefined && !mayMake) throw notFound(call.resource.subject, call.name)
-  const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
-  const next = (live: ApiObject): Promised<ApiObject> => converting(call, () => toStored(call, act(call, live, request)))
+  const next = (live: LiveObject): Promised<ApiObject> =>
+    stepsFor(engine, call)?.patch(call, encodedPatch(request), live) ?? converting(call, () => patchedObject(call, live.object, request))
   if (!mayMake && current !== undefined) return change(engine, call, { current, next, isPatch: true })
   try {
     return await (current === undefined ? createByApply(engine, call, request) : change(engine, call, { current, next, isPatch: true }))
@@ -64,6 +66,16 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest, a
     if (attempts >= maxOvertaken || !isOvertaken(engine, call, current, thrown)) throw thrown
     return patch(engine, call, request, attempts + 1)
   }
+}
+
+const encodedPatch = ({ type, patch: parsed, bytes = Buffer.from(writeAny(parsed)) }: PatchRequest): EncodedPatch => ({ type, bytes })
+
+/** The live object changed by the patch, in the stored version; without a live object, the one that an apply creates. */
+export function patchedObject(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {
+  if (request.type === 'apply') checkConfiguration(call.subresource?.shown ?? call.resource, request.patch as ApiObject)
+  if (live === undefined) return createdByApply(call, request)
+  const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
+  return toStored(call, act(call, live, request))
 }
 
 /** An applied configuration names its kind and its object, and leaves the bookkeeping to the server. */
@@ -82,16 +94,20 @@ function checkConfiguration(resource: Resource, config: ApiObject): void {
 const wordOf = (value: unknown): string => (typeof value === 'object' && value !== null ? '{…}' : shorten(String(value ?? '')))
 
 async function createByApply(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
-  const config = request.patch as ApiObject
-  const object = await converting(call, () => applied(call, undefined, request))
-  if (config.metadata?.uid !== undefined) {
-    throw conflict(
-      call.resource.subject,
-      call.name,
-      `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
-    )
-  }
+  const object = await (stepsFor(engine, call)?.patch(call, encodedPatch(request), undefined) ??
+    converting(call, () => patchedObject(call, undefined, request)))
   return create(engine, call, { object: withMetadata(object, { resourceVersion: undefined }), isTracked: true, isByTheWay: true })
+}
+
+function createdByApply(call: Call, request: PatchRequest): ApiObject {
+  const object = applied(call, undefined, request)
+  const uid = (request.patch as ApiObject).metadata?.uid
+  if (uid === undefined) return object
+  throw conflict(
+    call.resource.subject,
+    call.name,
+    `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+  )
 }
 
 function applied(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {

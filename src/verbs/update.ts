@@ -10,7 +10,6 @@ import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { sameValueBut } from '../api/validation/same-value.js'
-import { validateChange } from '../api/validation/validate-write.js'
 import { onceFor } from '../base/once-for.js'
 import type { Promised } from '../base/promised.js'
 import { shorten } from '../base/shorten.js'
@@ -24,9 +23,9 @@ import { accounted, addressOf, type Engine, type Fate, upToDate, type Written } 
 import { KeyTurns, type Turn } from './key-turns.js'
 import { track } from './managed-fields.js'
 import { isOvertaken, maxOvertaken } from './overtaken.js'
-import { refuseFaults } from './refuse-faults.js'
 import { refuseOversize } from './refuse-oversize.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
+import { check, type LiveObject, stepsFor } from './steps.js'
 import { converting, readyToDecode, toStored } from './versions.js'
 import { shownOf, withShown, writeView } from './view.js'
 
@@ -39,12 +38,11 @@ export const modifiedMessage = 'the object has been modified; please apply your 
 export async function update(engine: Engine, call: Call, request: UpdateRequest, attempts = 1): Promise<Written> {
   const sent = withDistinctOwners(inNamespace(call, request.object), call.warn)
   checkName(call, sent)
-  const view = call.subresource?.view
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
-  const next = (live: ApiObject): Promised<ApiObject> =>
-    converting(call, () => toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) })))
+  const next = (live: LiveObject): Promised<ApiObject> =>
+    stepsFor(engine, call)?.update(call, sent, live) ?? converting(call, () => updatedObject(call, sent, live.object))
   if (!call.resource.definition.createOnUpdate && current !== undefined) return await change(engine, call, { current, next })
   try {
     return await (current === undefined
@@ -54,6 +52,12 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest,
     if (!mayCreate(call) || attempts >= maxOvertaken || !isOvertaken(engine, call, current, thrown)) throw thrown
     return update(engine, call, request, attempts + 1)
   }
+}
+
+/** The sent object in the stored version, with managedFields. */
+export function updatedObject(call: Call, sent: ApiObject, live: ApiObject): ApiObject {
+  const view = call.subresource?.view
+  return toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) }))
 }
 
 /** Some kinds take a PUT on a name that nobody has for a creation; one on a part of the object, such as its status, is no other PUT. */
@@ -83,7 +87,7 @@ export function checkName(call: Call, object: ApiObject): void {
 export interface ChangeRequest extends Admitted {
   readonly current: StoredObject
   /** From the stored object to the wanted one, managed fields included. Called again when somebody else was quicker. */
-  readonly next: (live: ApiObject) => ApiObject | Promise<ApiObject>
+  readonly next: (live: LiveObject) => Promised<ApiObject>
   /** A patch brings the stored uid and version along; only what it says itself can differ from them. */
   readonly isPatch?: boolean
 }
@@ -107,16 +111,16 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
         current = engine.store.readOften(addressOf(call))
       }
       if (current === undefined) throw notFound(call.resource.subject, call.name)
-      call.checkWeight(current.entry.value)
+      call.noteBytes(current.entry.value)
       const unread = readyToDecode(current, call.resource)
       if (unread !== undefined) await call.waitFor(unread)
       const live: ApiObject = readLive(call, current)
-      const wanted = request.next(live)
+      const wanted = request.next({ stored: current, object: live })
       const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
       const shaped = await shape(engine, call, shaping)
       const fate: Fate = { mayBeWritten: false }
       try {
-        const { object: next, gained } = shaped
+        const { object: next, gained, encoded } = shaped
         if (isFinished(call, next)) {
           const finished: Finished = await removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
           if (finished.done) return finished.written
@@ -130,7 +134,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
             result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) },
           }
         const object = keepingTimes(next, live)
-        const value = engine.store.encode(call.resource, object)
+        const value = encoded ?? engine.store.encode(call.resource, object)
         if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
         refuseOversize(engine, call, { next: object, value, old: { stored: current, live } })
         call.throwIfAborted()
@@ -152,13 +156,13 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
 }
 
 /** Rules compare a change with what clients see. */
-function readLive({ resource }: Call, current: StoredObject): ApiObject {
+export function readLive({ resource }: Call, current: StoredObject): ApiObject {
   const stored = current.decode(resource)
   return resource.definition.readStored?.(stored) ?? stored
 }
 
-/** Owners whose fields are the same keep the times at which they last changed something. */
-function keepingTimes(next: ApiObject, live: ApiObject): ApiObject {
+/** Field managers whose fields did not change keep their times. */
+export function keepingTimes(next: ApiObject, live: ApiObject): ApiObject {
   const [after, before] = [next.metadata?.managedFields, live.metadata?.managedFields]
   if (after === before || after === undefined || before === undefined || !isSameButForTimes(before, after)) return next
   return isSameOtherwise(next, live) ? withMetadata(next, { managedFields: before }) : next
@@ -178,9 +182,14 @@ interface Shaping {
   readonly current: StoredObject
 }
 
+interface Shaped extends Reserved {
+  /** The object as bytes for the store, if the worker thread that validated it encoded it, too. */
+  readonly encoded: Buffer | undefined
+}
+
 /** Conditions, admission, preparation and validation: from what the client wants to what may be stored. */
-async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Reserved> {
-  const { live, wanted, request } = shaping
+async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Shaped> {
+  const { live, wanted, request, current } = shaping
   checkConditions(call, shaping)
   const { isAdmitted = false } = request
   const showing = shownOf(call, wanted)
@@ -200,15 +209,14 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   const reserved = taking instanceof Promise ? await taking : taking
   try {
     const object = prepare(call, reserved.object, live)
-    const validating = validate(call, object, live)
-    if (validating !== undefined) await validating
+    const encoded = await check(engine, call, object, { stored: current, object: live })
     if (!isAdmitted) {
       const showingNext = shownOf(call, object)
       const next = showingNext instanceof Promise ? await showingNext : showingNext
       const checked = engine.admission.validate(admission.withObject(next))
       if (checked instanceof Promise) await checked
     }
-    return { ...reserved, object }
+    return { ...reserved, object, encoded }
   } catch (thrown) {
     await reserved.release?.()
     throw thrown
@@ -250,20 +258,6 @@ function prepare(call: Call, wanted: ApiObject, live: ApiObject): ApiObject {
   })
   const rule = call.subresource === undefined ? call.resource.definition.prepareUpdate : call.subresource.prepareUpdate
   return rule?.(kept, live, call) ?? kept
-}
-
-function validate(call: Call, next: ApiObject, live: ApiObject): Promise<void> | undefined {
-  const { definition } = call.resource
-  const part = call.subresource === undefined ? {} : { subresource: call.subresource }
-  const errors = validateChange(definition, { next, old: live, ...part }, call)
-  return refuseFaults(call, { object: next, old: live, errors }, () => warn(call, next, live))
-}
-
-function warn(call: Call, next: ApiObject, live: ApiObject): void {
-  const { definition } = call.resource
-  // Programs report a status again and again, and cannot mend what people wrote; a view is a door to the object itself.
-  if (call.subresource !== undefined && call.subresource.view === undefined) return
-  for (const warning of definition.warnings?.(next, live, call) ?? []) call.warn(warning)
 }
 
 /** An object that is being deleted goes with its last finalizer. */

@@ -55,8 +55,8 @@ export function readyToShow(written: WrittenObject, resource: Resource): Promise
   return convert([written.object], { from: resource.storedApiVersion, to: version }).then(([object = {}]) => ({ object }))
 }
 
-/** A conversion that was not asked for yet. */
-class UnconvertedError extends Error {
+/** A step needs a conversion that the webhook was not asked for yet. */
+export class UnconvertedError extends Error {
   override readonly name = 'UnconvertedError'
   readonly object: ApiObject
   readonly versions: ConversionVersions
@@ -81,19 +81,27 @@ export function convertFor(call: Call, object: ApiObject, versions: ConversionVe
   return found
 }
 
+/** The conversions that the webhook returned for a call so far: a worker thread gets them with its step. */
+export const conversionsOf = (call: Call): Iterable<readonly [key: string, object: ApiObject]> => answers.get(call) ?? []
+
+export function withConversions(call: Call, known: readonly (readonly [key: string, object: ApiObject])[]): Call {
+  if (known.length > 0) answers.set(call, new Map(known))
+  return call
+}
+
 /** An object and its successor, in the client's version, in the stored one and in those of all owners of fields. */
 const mostConversions = 100
 
-/** Does something that needs conversions, as often as one is missing. It must do nothing but compute. */
-export const converting = <T>(call: Call, act: () => T): Promised<T> =>
+/** Runs a step that needs conversions, again for each one that is missing. The step is pure. */
+export const converting = <T>(call: Call, act: () => Promised<T>): Promised<T> =>
   call.resource.conversion === undefined ? act() : convertAndAct(call, act)
 
-async function convertAndAct<T>(call: Call, act: () => T): Promise<T> {
+async function convertAndAct<T>(call: Call, act: () => Promised<T>): Promise<T> {
   const known = new Map<string, ApiObject>()
   answers.set(call, known)
   for (let left = mostConversions; ; left--) {
     try {
-      return act()
+      return await act()
     } catch (thrown) {
       if (!(thrown instanceof UnconvertedError) || call.resource.conversion === undefined || left === 0) throw thrown
       const [object = {}] = await call.waitFor(call.resource.conversion.convert([thrown.object], thrown.versions))

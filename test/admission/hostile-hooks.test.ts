@@ -138,7 +138,7 @@ test('hooks that mean harm', { timeout: 200_000 }, async (t) => {
     const after = await measure()
     const told = JSON.stringify({ before, after })
     t.diagnostic(`${rounds * kinds.length} requests: ${told}`)
-    // Connections are kept for a while: 32 to a place, from the event loop and from the thread for heavy requests.
+    // Connections are kept for a while: 32 to a host.
     const isSteady = after.descriptors <= before.descriptors + 70 && after.bytes < before.bytes + (64 << 20)
     if (isSteady) break
     assert.ok(attempt < 3, told)

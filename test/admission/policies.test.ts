@@ -44,7 +44,6 @@ test('a policy holds on the next request, for small objects and large ones, unti
   )
   expectStatus(await client.post(path, configMapOf('two', { data: { a: '', b: '' } })), 201)
   expectFailure(await client.send({ method: 'PATCH', path: `${path}/two`, headers: merge, body: { data: { c: '' } } }), 422, 'Invalid')
-  // What is too heavy for the event loop is refused elsewhere.
   const large = configMapOf('large', { data: { a: 'a'.repeat(700_000), b: '', c: '' } })
   expectFailure(await client.post(path, large), 422, 'Invalid')
   const { samples } = readMetrics((await client.get('/metrics')).text)

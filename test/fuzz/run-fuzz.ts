@@ -22,7 +22,7 @@ export interface FuzzOptions {
   readonly ownGrowthMiB: number
   /** After so many requests caches are full and code is compiled: memory is compared with what it is then. */
   readonly warmUpRequests: number
-  /** How long nothing is asked for before memory is looked at: long enough, and the thread for heavy requests has ended. */
+  /** How long nothing is asked for before memory is looked at: long enough for idle worker threads to end. */
   readonly restMs: number
   readonly say?: (line: string) => void
 }

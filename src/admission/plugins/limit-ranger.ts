@@ -3,8 +3,8 @@
 import { forbidden } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import { withMetadata } from '../../api/object.js'
+import { Pieces } from '../../base/pieces.js'
 import { compareText } from '../../base/text-order.js'
-import { Strain } from '../../base/weight.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { LimitRange } from '../../resources/core/v1.schema.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
@@ -19,10 +19,13 @@ interface Claim {
 export function limitRanger(store: ObjectStore, limitRanges: Resource): Plugin {
   const rangesIn = keptByNamespace<LimitRange>(store, limitRanges)
 
-  function check(request: AdmissionRequest): void {
+  async function check(request: AdmissionRequest): Promise<void> {
     const problemsOf = problemsIn(request)
     if (problemsOf === undefined) return
-    for (const object of watched(request, rangesIn(request.namespace))) {
+    const pieces = new Pieces(() => request.call.throwIfAborted())
+    for (const { object } of rangesIn(request.namespace)) {
+      // Hundreds of ranges for hundreds of containers take long.
+      if (pieces.isOver) await pieces.next()
       const problems = [...new Set(problemsOf(object))]
       if (problems.length === 0) continue
       const why = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`
@@ -36,22 +39,21 @@ export function limitRanger(store: ObjectStore, limitRanges: Resource): Plugin {
     mutate: (request) => {
       const pod = newPod(request)
       if (pod === undefined) return undefined
-      let next = pod
-      for (const object of watched(request, rangesIn(request.namespace))) next = withDefaults(request, next, object)
-      return next
+      const ranges = rangesIn(request.namespace)
+      return ranges.length === 0 ? pod : withAllDefaults(request, pod, ranges)
     },
-    validate: check,
+    validate: (request) => (rangesIn(request.namespace).length === 0 ? undefined : check(request)),
   }
 }
 
-/** Hundreds of ranges, each of many amounts, for hundreds of containers take longer than a piece of work may: then somebody else does it. */
-function* watched(request: AdmissionRequest, ranges: readonly Kept<LimitRange>[]): Generator<LimitRange> {
-  if (ranges.length === 0) return
-  const strain = new Strain(() => request.call.leaveIfMovable())
+async function withAllDefaults(request: AdmissionRequest, pod: Pod, ranges: readonly Kept<LimitRange>[]): Promise<Pod> {
+  const pieces = new Pieces(() => request.call.throwIfAborted())
+  let next = pod
   for (const { object } of ranges) {
-    yield object
-    strain.look()
+    if (pieces.isOver) await pieces.next()
+    next = withDefaults(request, next, object)
   }
+  return next
 }
 
 /** What would be wrong with it by a limit range; undefined where none has a say: containers of a pod stay as they are. */

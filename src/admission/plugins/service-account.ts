@@ -77,9 +77,7 @@ function withToken(request: AdmissionRequest, pod: Pod, randomSuffix: (length: n
   const place = `/var/run/secrets/${identity.label('serviceaccount')}`
   const prefix = `${identity.prefixed('api-access')}-`
   const present = pod.spec?.volumes ?? []
-  const name =
-    present.find((volume) => volume.name?.startsWith(prefix))?.name ??
-    `${prefix}${request.call.draw('suffixes', () => randomSuffix(suffixLength))}`
+  const name = present.find((volume) => volume.name?.startsWith(prefix))?.name ?? `${prefix}${randomSuffix(suffixLength)}`
   let isMounted = false
   const mount = (container: Container): Container => {
     if (container.volumeMounts?.some(({ mountPath }) => mountPath === place)) return container

@@ -3,6 +3,7 @@
 import { ApiError, forbidden } from '../../api/api-error.js'
 import { nowOrInPieces, Pieces } from '../../base/pieces.js'
 import type { Promised } from '../../base/promised.js'
+import { dataOf } from '../../cel/data.js'
 import type { Value } from '../../cel/values.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import { byPlace } from '../matching/by-place.js'
@@ -10,7 +11,7 @@ import { type Criteria, type MatchSource, match, mayMatch } from '../matching/ma
 import type { SeenAs } from '../matching/seen-as.js'
 import { refusedName } from '../pods.js'
 import type { CompiledBinding, CompiledPolicy } from '../policy/compiled-policy.js'
-import { type Asked, type Decision, evaluatePolicy } from '../policy/evaluate-policy.js'
+import { type Asked, type Decision, type EvaluateInWorker, evaluatePolicy, type Variables } from '../policy/evaluate-policy.js'
 import { ConfigurationError, paramResource, readParams } from '../policy/params.js'
 import { type BoundPolicy, type PolicySource, policiesInForce } from '../policy/policies-in-force.js'
 import { RequestValues } from '../policy/request-values.js'
@@ -18,6 +19,8 @@ import { RequestValues } from '../policy/request-values.js'
 export interface PolicyParts extends MatchSource, PolicySource {
   /** Told of each expression when it was asked; left out where nobody wants to know. */
   readonly observe?: (policy: CompiledPolicy, asked: Asked) => void
+  /** Left out: policies are evaluated on the event loop whatever the size of the object. */
+  readonly evaluateInWorker?: EvaluateInWorker | undefined
 }
 
 export function validatingAdmissionPolicy(parts: PolicyParts): Plugin {
@@ -116,8 +119,7 @@ function* checkBinding({ policy, binding, as }: Bound, { request, values, parts 
     paramKind === undefined || paramRef === undefined
       ? null
       : yield* settled(() => readParams(paramResource(paramKind, parts), paramRef, parts))
-  const leave = (): void => request.call.leaveIfMovable()
-  yield* policy.validations(leave)
+  yield* policy.validations()
   const variables: { readonly [name: string]: Value } = {
     object: policy.mentions('object') ? yield* converted(() => values.object(as)) : null,
     oldObject: policy.mentions('oldObject') ? yield* converted(() => values.old(as)) : null,
@@ -125,28 +127,41 @@ function* checkBinding({ policy, binding, as }: Bound, { request, values, parts 
     params,
   }
   let refusal: Refusal | undefined
-  for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables, { observe: parts.observe, leave })) {
+  for (const { isDenied, message, reason, seconds } of yield* decisionsOf(policy, variables, { request, values, parts })) {
     parts.tallies.took(policy.name, binding.name, isDenied ? 'deny' : 'allow', seconds)
     if (isDenied) refusal ??= { policy, binding, message, reason }
   }
   return refusal
 }
 
+/** One call on a text of this size can take hundreds of milliseconds, and cannot be interrupted. */
+const largeBytes = 32 << 10
+
+function* decisionsOf(policy: CompiledPolicy, variables: Variables, { request: { call }, parts }: Subject): Work<readonly Decision[]> {
+  const { evaluateInWorker, observe } = parts
+  if (evaluateInWorker === undefined || call.bytes <= largeBytes) return yield* evaluatePolicy(policy, variables, { observe })
+  const plain = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, dataOf(value)]))
+  return yield* settled(() => evaluateInWorker(call, policy.source, plain))
+}
+
 /** A value that may have to be waited for. */
-function* settled(ask: () => Promised<Value>): Work<Value> {
+function* settled<T>(ask: () => Promised<T>): Work<T> {
   const asked = ask()
   if (!(asked instanceof Promise)) return asked
-  let outcome: { readonly value: Value } | { readonly thrown: unknown } = { value: null }
+  let take: () => T = () => {
+    throw new Error('the caller did not wait')
+  }
   yield asked.then(
     (value) => {
-      outcome = { value }
+      take = () => value
     },
     (thrown: unknown) => {
-      outcome = { thrown }
+      take = () => {
+        throw thrown
+      }
     },
   )
-  if ('thrown' in outcome) throw outcome.thrown
-  return outcome.value
+  return take()
 }
 
 function* converted(ask: () => Promised<Value>): Work<Value> {

@@ -4,7 +4,6 @@ import { fromSelectorObject } from '../../api/label-selector.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { CelCompileError, type Program } from '../../cel/compile.js'
 import { compilePolicyExpression } from '../../cel/policy.js'
-import type { Leave } from '../../cel/run.js'
 import type { Pieces } from '../../cel/step.js'
 import type {
   MatchResources,
@@ -15,9 +14,6 @@ import type {
   Validation,
 } from '../../resources/admissionregistration/v1alpha1.schema.js'
 import type { Criteria } from '../matching/match.js'
-
-/** An expression that is longer takes too long to compile where others wait. Nobody writes such by hand. */
-const mostLetters = 20_000
 
 export interface CompiledValidation {
   readonly validation: Validation
@@ -32,11 +28,15 @@ export class CompiledPolicy {
   readonly paramKind: ParamKind | undefined
   /** What cannot be evaluated does not count. */
   readonly isLenient: boolean
+  /** For worker threads, which compile it themselves. */
+  readonly source: ValidatingAdmissionPolicy
   readonly #validations: readonly Validation[]
   readonly #compiled: CompiledValidation[] = []
   readonly #mentioned = new Map<string, boolean>()
 
-  constructor({ metadata, spec = {} }: ValidatingAdmissionPolicy) {
+  constructor(source: ValidatingAdmissionPolicy) {
+    const { metadata, spec = {} } = source
+    this.source = source
     this.name = metadata?.name ?? ''
     this.criteria = criteriaOf(spec.matchConstraints ?? {})
     this.paramKind = spec.paramKind
@@ -44,11 +44,10 @@ export class CompiledPolicy {
     this.#validations = spec.validations ?? []
   }
 
-  /** Compiled when they are first wanted; gives way where it yields. `leave` is called before one that takes long. */
-  *validations(leave?: Leave): Pieces<readonly CompiledValidation[]> {
+  /** Compiled at first use; yields between two of them. */
+  *validations(): Pieces<readonly CompiledValidation[]> {
     const compiled = this.#compiled
     for (let i = compiled.length; i < this.#validations.length; i = compiled.length) {
-      if ((this.#validations[i]?.expression ?? '').length > mostLetters) leave?.()
       compiled.push(compile(this.#validations[i] ?? {}, this.paramKind !== undefined))
       yield
     }

@@ -1,8 +1,9 @@
 // The expressions of one policy, asked one after the other within a budget, in pieces that never hold the event loop.
 
-import type { Leave } from '../../cel/run.js'
+import type { Call } from '../../api/call.js'
 import type { Pieces } from '../../cel/step.js'
 import { CelError, type Value } from '../../cel/values.js'
+import type { ValidatingAdmissionPolicy } from '../../resources/admissionregistration/v1alpha1.schema.js'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.js'
 
 /** What one expression may cost, and all of a policy for one binding. */
@@ -29,17 +30,20 @@ export interface Asked {
 
 export type Variables = { readonly [name: string]: Value }
 
+/** Evaluates a policy in a worker thread. `variables` are plain data, as in JSON. */
+export type EvaluateInWorker = (call: Call, policy: ValidatingAdmissionPolicy, variables: PlainVariables) => Promise<readonly Decision[]>
+
+export type PlainVariables = { readonly [name: string]: unknown }
+
 export interface EvaluationOptions {
   readonly observe?: ((policy: CompiledPolicy, asked: Asked) => void) | undefined
-  /** Called before what takes long and cannot be cut. */
-  readonly leave?: Leave | undefined
 }
 
 /** Those that do not simply hold; gives way where it yields. */
 export function* evaluatePolicy(
   policy: CompiledPolicy,
   variables: Variables,
-  { observe, leave }: EvaluationOptions = {},
+  { observe }: EvaluationOptions = {},
 ): Pieces<readonly Decision[]> {
   const decisions: Decision[] = []
   let budget = policyBudget
@@ -55,7 +59,7 @@ export function* evaluatePolicy(
       decisions.push(failed(`compilation error: ${compiled.problem}`))
       continue
     }
-    const { value, cost } = yield* compiled.program.evaluateInPieces(variables, expressionLimit, leave)
+    const { value, cost } = yield* compiled.program.evaluateInPieces(variables, expressionLimit)
     observe?.(policy, { index, compiled, value, cost, variables })
     budget -= cost
     yield

@@ -3,6 +3,7 @@
 import { ApiError } from '../../api/api-error.js'
 import { quote } from '../../api/field-error.js'
 import type { ApiObject } from '../../api/object.js'
+import { maxObjectBytes } from '../../base/most-body-bytes.js'
 import { shorten } from '../../base/shorten.js'
 import { parseJson, parseWrittenJson } from '../../codec/json.js'
 import { countItems } from '../../codec/json-scan.js'
@@ -27,8 +28,6 @@ export interface Patched {
 }
 
 const badStatus = 400
-/** As much as a client could have sent. */
-const mostBytes = 3 << 20
 
 export interface Patching {
   readonly hook: string
@@ -44,7 +43,7 @@ export async function applyPatch(
   { patch = '', patchType }: AdmissionResponse,
 ): Promise<Patched | undefined> {
   if (patch === '') return undefined
-  const operations = operationsIn(patch, request)
+  const operations = operationsIn(patch)
   if (operations.length === 0) return undefined
   const { object } = request
   if (object === undefined)
@@ -53,9 +52,9 @@ export async function applyPatch(
   const before = await seenText(request, object, as)
   const after = readPatched(patchedValue(before, operations), as)
   const text = textOf(after, as)
-  // Of a few operations much can become.
-  if (text.length > before.length) request.call.checkWeight(Buffer.from(text))
-  if (text.length > mostBytes) throw internal(`admission webhook ${quote(hook)} made the object longer than ${mostBytes} bytes`)
+  if (text.length > maxObjectBytes) throw internal(`admission webhook ${quote(hook)} made the object longer than ${maxObjectBytes} bytes`)
+  // A few operations can make a small object a large one.
+  if (text.length > before.length) request.call.noteBytes(Buffer.from(text))
   return {
     object: await storedObject(request, completed(after, request, as), as),
     isChanged: text !== before || (isFirst && isStamped(request)),
@@ -72,9 +71,8 @@ const isStamped = ({ object, call }: AdmissionRequest): boolean =>
 
 const internal = (why: string): ApiError => ApiError.from(new Error(why))
 
-function operationsIn(patch: string, { call }: AdmissionRequest): readonly unknown[] {
+function operationsIn(patch: string): readonly unknown[] {
   const bytes = Buffer.from(patch, 'base64')
-  call.checkWeight(bytes)
   try {
     // To parse hundreds of thousands of operations takes longer than to count them.
     requireFewOperations(countItems(bytes))

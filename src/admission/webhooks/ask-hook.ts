@@ -1,9 +1,7 @@
 // What comes of asking a hook, with its failure policy: an answer, nothing because it may be left out, or the error that ends the request.
 
 import { ApiError } from '../../api/api-error.js'
-import { TooHeavyError } from '../../base/weight.js'
 import type { AdmissionRequest } from '../admission.js'
-import { HookQuestion } from './asked-before.js'
 import type { Hook } from './hook.js'
 import { HookCallError, HookRejection } from './hook-errors.js'
 import type { HookStep, HookTallies } from './hook-tallies.js'
@@ -22,25 +20,22 @@ export async function askHook<T>(
   hook: Hook,
   request: AdmissionRequest,
   { tallies, step, failedOpen }: AskParts,
-  work: (question: HookQuestion) => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T | undefined> {
   const { name, failsOpen } = hook
   const { operation, call } = request
-  const question = new HookQuestion(hook, step, request)
   const asked = { name, step, operation }
   const begunMs = performance.now()
   const took = (rejected: boolean, code: number): void => {
-    if (!question.isCounted()) tallies.asked(asked, rejected, code, (performance.now() - begunMs) / 1000)
+    tallies.asked(asked, rejected, code, (performance.now() - begunMs) / 1000)
   }
   try {
-    const result = await work(question)
+    const result = await work()
     took(false, allOk)
     return result
   } catch (thrown) {
     // Whoever waited has gone, or their time is up.
     call.throwIfAborted()
-    // It is counted elsewhere.
-    if (thrown instanceof TooHeavyError) throw thrown
     if (thrown instanceof HookRejection) {
       took(true, thrown.error.status.code)
       tallies.rejected(asked, 'no_error', thrown.error.status.code)

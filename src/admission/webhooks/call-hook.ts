@@ -11,7 +11,6 @@ import type { CertificateFlaw } from '../../net/shown-certificate.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import type { AdmissionRequest } from '../admission.js'
-import type { HookQuestion } from './asked-before.js'
 import type { Hook } from './hook.js'
 import type { FindCredentials, HookClients, HookPlace, HookPost } from './hook-clients.js'
 import { HookCallError, rejection } from './hook-errors.js'
@@ -31,7 +30,6 @@ export interface CallParts {
 }
 
 const badStatus = 400
-const mostSuccess = 300
 /** How often a hook is asked again that wants to be asked later. */
 const mostRetries = 10
 /** What no header can say is not said. */
@@ -41,25 +39,17 @@ const mostRemarkLength = 64 << 10
 const mostRemarks = 100
 
 /** What an allowing hook says. Rejects with a HookCallError, a HookRejection, or an error that no policy forgives. */
-export async function callHook(
-  { hook, as }: Candidate,
-  request: AdmissionRequest,
-  parts: CallParts,
-  question: HookQuestion,
-): Promise<AdmissionResponse> {
+export async function callHook({ hook, as }: Candidate, request: AdmissionRequest, parts: CallParts): Promise<AdmissionResponse> {
   const { name, review: version } = hook
   if (request.dryRun && !hook.allowsDryRun) throw badRequest(`admission webhook ${quote(name)} does not support dry run`)
   if (version === undefined) {
     const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
     throw new HookCallError(name, `could not create admission objects: ${why}`, badStatus)
   }
-  const newUid = parts.newUid()
+  const uid = parts.newUid()
   const apiVersion = reviewApiVersion(request.identity, version)
-  const text = await reviewText(request, { uid: newUid, version, as })
-  const { uid, answer } = question.find(text, newUid) ?? { uid: newUid, answer: await recorded({ hook, as }, request, text, parts) }
-  if (uid === newUid && answer.status < mostSuccess) question.keep(uid, answer)
-  // What is too much for the event loop is begun anew elsewhere, with the answer at hand.
-  if (answer.status < mostSuccess) request.call.checkWeight(answer.body)
+  const text = await reviewText(request, { uid, version, as })
+  const answer = await recorded({ hook, as }, request, text, parts)
   let response: AdmissionResponse
   try {
     response = checkResponse(readReview(answer, apiVersion), { uid, version, apiVersion, mayPatch: parts.mayPatch })

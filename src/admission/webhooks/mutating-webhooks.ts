@@ -104,8 +104,8 @@ async function mutateByOne(
   let mutated = false
   const failedOpen = (): void => request.annotate(key('failed-open.mutation'), hook.name)
   try {
-    const patched = await askHook(hook, request, { tallies: parts.tallies, step: 'admit', failedOpen }, async (question) => {
-      const response = await callHook(candidate, request, parts.call, question)
+    const patched = await askHook(hook, request, { tallies: parts.tallies, step: 'admit', failedOpen }, async () => {
+      const response = await callHook(candidate, request, parts.call)
       return applyPatch(request, { hook: hook.name, as, isFirst: !state.wasPatched }, response)
     })
     if (patched === undefined) return undefined

@@ -41,7 +41,5 @@ async function validateByOne(candidate: Candidate, index: number, request: Admis
     const group = request.identity.group({ stem: 'admission' })
     request.annotate(`failed-open.validating.webhook.${group}/round_0_index_${index}`, hook.name)
   }
-  await askHook(hook, request, { tallies: parts.tallies, step: 'validating', failedOpen }, (question) =>
-    callHook(candidate, request, parts.call, question),
-  )
+  await askHook(hook, request, { tallies: parts.tallies, step: 'validating', failedOpen }, () => callHook(candidate, request, parts.call))
 }

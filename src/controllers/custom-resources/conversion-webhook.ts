@@ -5,9 +5,9 @@ import { ApiError } from '../../api/api-error.js'
 import { type BatchConversion, type ConversionVersions, mostConvertedBytes } from '../../api/conversion.js'
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { validateAnnotations, validateLabels } from '../../api/validation/labels.js'
+import { isLarge } from '../../base/large.js'
 import { inPieces } from '../../base/pieces.js'
 import { shorten } from '../../base/shorten.js'
-import { isHeavy } from '../../base/weight.js'
 import { isListText, isRecordText, sliceItems, sliceRecord } from '../../codec/json-slices.js'
 import { AnswerTimeoutError } from '../../net/ask.js'
 import { type HookWays, wayToHook } from '../../net/hook-ways.js'
@@ -177,7 +177,7 @@ function* readAnswer(answer: Buffer, expected: Expected, asked: Asked): Generato
   if (slices.objects.length !== objects.length) throw fail(`returned ${slices.objects.length} objects, expected ${objects.length}`)
   const accepted: ApiObject[] = []
   for (const [index, bytes] of slices.objects.entries()) {
-    if (bytes.length > answerFactor * (lengths[index] ?? 0) + partsAllowance && isHeavy(bytes))
+    if (bytes.length > answerFactor * (lengths[index] ?? 0) + partsAllowance && isLarge(bytes))
       throw fail(`returned invalid object at index ${index}: it has far more parts than the object that was sent`)
     accepted.push(accept(parse(bytes, fail), objects[index] as ApiObject, { ...asked, index }))
     yield

@@ -1,6 +1,6 @@
 // Policies: expressions that every object they are about must satisfy, once a binding puts them into force.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineResource } from '../../api/definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import { ageOf } from '../../api/human-duration.js'
@@ -25,14 +25,11 @@ import { failurePolicies } from './webhook-rules.js'
 
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
-/** Of all expressions together: to compile one takes some microseconds for each letter. */
-const mostLetters = 5000
+/** Of all expressions together: to compile them takes a few microseconds per character. */
+const costlyExpressionChars = 5000
 
-/** To be called before anything of a policy is compiled. */
-function leaveIfLong({ validations = [] }: ValidatingAdmissionPolicySpec, context: Pick<RuleContext, 'leaveIfMovable'>): void {
-  const letters = validations.reduce((sum, { expression = '' }) => sum + expression.length, 0)
-  if (letters > mostLetters) context.leaveIfMovable?.()
-}
+const isCostlyToValidate = ({ spec: { validations = [] } = {} }: ValidatingAdmissionPolicy): boolean =>
+  validations.reduce((sum, { expression = '' }) => sum + expression.length, 0) > costlyExpressionChars
 
 const withSpecDefaults = (spec: ValidatingAdmissionPolicySpec): ValidatingAdmissionPolicySpec =>
   withChanged(withMissing(spec, { failurePolicy: 'Fail' }), 'matchConstraints', withMatchDefaults)
@@ -120,10 +117,8 @@ export const validatingAdmissionPolicy = defineResource<ValidatingAdmissionPolic
   prepareCreate: asFirstGeneration,
   prepareUpdate: (next, old) =>
     sameBySchema(schema.fields.spec.node, next.spec ?? {}, old.spec ?? {}) ? next : asNextGeneration(next, old),
-  validate: ({ spec = {} }, context) => {
-    leaveIfLong(spec, context)
-    return validateSpec(spec)
-  },
+  validate: ({ spec = {} }) => validateSpec(spec),
+  isCostlyToValidate,
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,
   anyFinalizer: true,

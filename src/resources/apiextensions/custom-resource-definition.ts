@@ -10,6 +10,7 @@ import { withMissing } from '../core/pod-spec/missing-members.js'
 import { withConversion } from './conversion-rules.js'
 import { withNames } from './definition-names.js'
 import { validateDefinition, validateDefinitionChange, validateStatus } from './definition-rules.js'
+import { isCostlyDefinition } from './definition-weight.js'
 import type { JsonSchema } from './json-schema.js'
 import { hasExpressions, withoutExpressions } from './schema-expressions.js'
 import {
@@ -100,6 +101,7 @@ export const customResourceDefinition = defineResource<Definition>({
     return sameBySchema(customResourceDefinitionSpec, kept.spec ?? {}, old.spec ?? {}) ? kept : asNextGeneration(kept, old)
   },
   validate: validateDefinition,
+  isCostlyToValidate: ({ spec = {} }) => isCostlyDefinition(spec),
   validateUpdate: validateDefinitionChange,
   versionRequiredOnUpdate: true,
   resetFields: ['status'],

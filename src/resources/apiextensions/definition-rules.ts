@@ -8,14 +8,12 @@ import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { validateApproval } from './api-approval.js'
 import { validateConversion } from './conversion-rules.js'
 import { validateNames } from './definition-names.js'
-import { leaveIfLong } from './definition-weight.js'
 import type { JsonSchema } from './json-schema.js'
 import { hasDefaults } from './schema-search.js'
 import type { CustomResourceDefinition as Definition, CustomResourceDefinitionSpec as Spec } from './v1.schema.js'
 import { validateSchemasPresent, validateSharedParts, validateVersions } from './version-rules.js'
 
 export function validateDefinition(definition: Definition, context: RuleContext): readonly FieldError[] {
-  leaveIfLong(definition.spec ?? {}, context)
   return joined(
     checkOwnName(definition.metadata?.generateName ?? '', 'metadata.generateName', definition.spec ?? {}),
     checkOwnName(definition.metadata?.name ?? '', 'metadata.name', definition.spec ?? {}),
@@ -29,7 +27,6 @@ export function validateDefinition(definition: Definition, context: RuleContext)
 
 export function validateDefinitionChange(next: Definition, old: Definition, context: RuleContext): readonly FieldError[] {
   const { spec = {} } = next
-  leaveIfLong(spec, context)
   return joined(
     validateSpec(spec),
     validateFixedNames(spec, old),

@@ -1,15 +1,13 @@
-// Definitions of which much is compiled are left to somebody else before anything is.
+// Which CustomResourceDefinitions are validated in a worker thread because they take long for their size.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { leaveIfLong } from './definition-weight.js'
+import { isCostlyDefinition } from './definition-weight.js'
 import type { JsonSchema } from './json-schema.js'
 
-function isLeft(spec: JsonSchema): boolean {
-  let isAsked = false
+function isCostly(spec: JsonSchema): boolean {
   const openAPIV3Schema = { type: 'object', properties: { spec } } as object
-  leaveIfLong({ versions: [{ name: 'v1', schema: { openAPIV3Schema } }] }, { leaveIfMovable: () => (isAsked = true) })
-  return isAsked
+  return isCostlyDefinition({ versions: [{ name: 'v1', schema: { openAPIV3Schema } }] })
 }
 
 const fields = (count: number, schema: JsonSchema): JsonSchema => ({
@@ -17,25 +15,25 @@ const fields = (count: number, schema: JsonSchema): JsonSchema => ({
   properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, schema])),
 })
 
-test('usual patterns and rules stay', () => {
-  assert.equal(isLeft(fields(20, { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })), false)
-  assert.equal(isLeft(fields(20, { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0 || self < -10' }] })), false)
+test('usual patterns and rules are not costly', () => {
+  assert.equal(isCostly(fields(20, { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })), false)
+  assert.equal(isCostly(fields(20, { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0 || self < -10' }] })), false)
 })
 
-test('schemas of very many parts, levels or values go', () => {
+test('schemas of very many parts, levels or values are costly', () => {
   const nested = (levels: number): JsonSchema =>
     levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } }
   const choices = (count: number): JsonSchema => ({ type: 'integer', anyOf: Array.from({ length: count }, (_, i) => ({ minimum: i })) })
   const values = (count: number): JsonSchema => ({ type: 'string', enum: Array.from({ length: count }, (_, i) => `v${i}`) })
-  assert.deepEqual([nested(50), choices(300), values(1000), fields(500, { type: 'string' })].map(isLeft), [false, false, false, false])
-  assert.deepEqual([nested(400), choices(3000), values(10_000), fields(3000, { type: 'string' })].map(isLeft), [true, true, true, true])
+  assert.deepEqual([nested(50), choices(300), values(1000), fields(500, { type: 'string' })].map(isCostly), [false, false, false, false])
+  assert.deepEqual([nested(400), choices(3000), values(10_000), fields(3000, { type: 'string' })].map(isCostly), [true, true, true, true])
 })
 
-test('patterns that become large go, also those of rules', () => {
-  assert.equal(isLeft(fields(1, { type: 'string', pattern: 'a{1000}b{1000}'.repeat(10) })), true)
-  assert.equal(isLeft({ type: 'array', items: fields(20, { type: 'string', pattern: 'a{1000}' }) }), true)
+test('patterns that compile to many instructions are costly, also those of rules', () => {
+  assert.equal(isCostly(fields(1, { type: 'string', pattern: 'a{1000}b{1000}'.repeat(10) })), true)
+  assert.equal(isCostly({ type: 'array', items: fields(20, { type: 'string', pattern: 'a{1000}' }) }), true)
   assert.equal(
-    isLeft(fields(1, { type: 'string', 'x-kubernetes-validations': [{ rule: `self.matches('${'a{1000}'.repeat(9)}')` }] })),
+    isCostly(fields(1, { type: 'string', 'x-kubernetes-validations': [{ rule: `self.matches('${'a{1000}'.repeat(9)}')` }] })),
     true,
   )
 })

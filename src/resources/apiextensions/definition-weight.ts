@@ -1,23 +1,21 @@
-// Definitions that take long to check: a few bytes of a pattern can stand for thousands of instructions, and each part of a schema is looked at by many rules.
+// CustomResourceDefinitions that take long to validate: a short pattern can compile to thousands of instructions, and many rules walk every schema.
 
-import type { RuleContext } from '../../api/definition.js'
 import { workOfCompiling } from '../../cel/pattern.js'
 import type { JsonSchema } from './json-schema.js'
 import { innerSchemas } from './schema-search.js'
 import type { CustomResourceDefinitionSpec as Spec } from './v1.schema.js'
 
-/** Beyond this the thread for heavy requests is worth its start. */
+/** Validation that takes longer runs in a worker thread. */
 const mostNs = 20_000_000
 
 /** What the rules take for each schema, for each one above it, whose name is in all paths, and for each value that may be there. */
 const cost = { schemaNs: 12_000, levelNs: 250, valueNs: 3000 }
 
-/** To be called before anything of a definition is compiled. */
-export function leaveIfLong({ versions = [] }: Spec, context: Pick<RuleContext, 'leaveIfMovable'>): void {
-  if (context.leaveIfMovable === undefined) return
+/** Estimated from the text alone, before anything is compiled. */
+export function isCostlyDefinition({ versions = [] }: Spec): boolean {
   let workNs = 0
   for (const { schema } of versions) workNs += workOfSchema((schema?.openAPIV3Schema ?? {}) as JsonSchema, 0)
-  if (workNs > mostNs) context.leaveIfMovable()
+  return workNs > mostNs
 }
 
 /** Expressions are read as if they were patterns: those that they hold count, and the rest takes about as long. */

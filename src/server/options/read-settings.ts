@@ -9,7 +9,7 @@ import { timerMs } from '../../base/clock.js'
 import { ciphersOf, tlsVersionOf } from '../../net/tls-names.js'
 import { isUnspecified } from '../advertised.js'
 import { parseTokenFile, type TokenFile } from '../token-file.js'
-import { keepingTexts, type ReadText, readKept } from './file-texts.js'
+import { type ReadText, readFromDisk } from './file-texts.js'
 import { flagError } from './flag.js'
 import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
@@ -49,11 +49,10 @@ export interface SettingsInput extends ParsedFlags {
   readonly readText: ReadText
 }
 
-/** Throws a FlagError, one sentence, for the first thing that is wrong. `kept`: the texts of all files, where they were read before. */
-export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<string, string>): Promise<Settings> {
+/** Throws a FlagError, one sentence, for the first thing that is wrong. */
+export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const { values, given } = parsed
-  const texts = new Map(kept)
-  const readText = kept === undefined ? keepingTexts(texts) : readKept(kept)
+  const readText = readFromDisk
   const input: SettingsInput = { ...parsed, files: readFlagFiles(parsed, readText), readText }
   const { storage, etcd } = readStorage(input)
   const tokens = readTokens(input)
@@ -66,7 +65,6 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
   const gates = under('feature-gates', () => parseFeatureGates(values['feature-gates']))
   return {
     flags: parsed,
-    texts,
     identity,
     bindAddress: values['bind-address'],
     advertiseAddress: readAdvertised(values),
@@ -107,6 +105,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     tracing: readTracing(input, identity, gates),
     egress: readEgress(input, identity),
     deletionWorkers: values['delete-collection-workers'],
+    workerThreads: values['worker-threads'],
     flagsWithoutEffect: allFlags
       .filter((flag) => flag.effect === 'none' && (given as ReadonlySet<string>).has(flag.name))
       .map((flag) => `--${flag.name}`),

@@ -31,8 +31,6 @@ export type ControllerName = (typeof controllerNames)[number]
 export interface Settings {
   /** What it was read from, for another thread to read it, too. */
   readonly flags: ParsedFlags
-  /** The files that were read, by path. */
-  readonly texts: ReadonlyMap<string, string>
   readonly identity: Identity
   readonly bindAddress: string
   /** Undefined: found among the addresses of this machine. */
@@ -95,6 +93,7 @@ export interface Settings {
   readonly loggedRequests: LoggedRequests
   /** At once, within one deletion of a collection. */
   readonly deletionWorkers: number
+  readonly workerThreads: number
   /** Flags that were given and have no effect, as `--name`. */
   readonly flagsWithoutEffect: readonly string[]
   /** Sentences for the operator about what was accepted but is probably not meant. */

@@ -27,7 +27,7 @@ export async function bind(engine: Engine, call: Call, { body, validate }: Actio
   await validate()
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
-  await change(engine, call, { current, isPatch: true, isAdmitted: true, next: (live) => bound(call, live, binding) })
+  await change(engine, call, { current, isPatch: true, isAdmitted: true, next: ({ object }) => bound(call, object, binding) })
 }
 
 /** A scheduler may say which pod it decided about, and at which version. */

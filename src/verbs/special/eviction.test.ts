@@ -6,7 +6,6 @@ import { ApiError } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
 import { systemClock } from '../../base/clock.js'
-import { TooHeavyError } from '../../base/weight.js'
 import { stageOf } from '../../controllers/engine.fixture.js'
 import { ownCall } from '../../controllers/own-call.js'
 import { perform } from '../act.js'
@@ -21,12 +20,11 @@ interface Play {
   readonly annotations?: { readonly [name: string]: string }
   readonly budget: { readonly spec?: object; readonly status: object }
   readonly gates?: readonly string[]
-  readonly isMovable?: boolean
   /** While hooks are asked. */
   readonly meanwhile?: (setStatus: (status: object) => Promise<unknown>) => Promise<unknown>
 }
 
-async function play({ pod: status, annotations = {}, budget, gates = [], isMovable = false, meanwhile }: Play) {
+async function play({ pod: status, annotations = {}, budget, gates = [], meanwhile }: Play) {
   const { engine: stage, catalog } = await stageOf('cluster', systemClock)
   const plain: Engine = { ...stage, gates: (gate) => gates.includes(gate) || stage.gates(gate) }
   const pods = catalog.find('', 'v1', 'pods') as Resource
@@ -50,7 +48,7 @@ async function play({ pod: status, annotations = {}, budget, gates = [], isMovab
       },
     },
   }
-  const call = ownCall(engine, { resource: pods, ...place, subresource: 'eviction', isMovable })
+  const call = ownCall(engine, { resource: pods, ...place, subresource: 'eviction' })
   const podCall = ownCall(plain, { resource: pods, ...place })
   const made = { metadata: { name: 'p', labels: { a: 'b' }, annotations }, spec: { containers: [{ name: 'c', image: 'i' }] } }
   await create(plain, podCall, { object: withDefaults(podCall, made as ApiObject) })
@@ -101,12 +99,4 @@ test('a pod that began to run while hooks were asked has its budget', async () =
   const meanwhile = (setStatus: (status: object) => Promise<unknown>) => setStatus(running('True'))
   const { code, isThere } = await play({ pod: { phase: 'Pending' }, budget: { status: enough }, meanwhile })
   assert.deepEqual([code, isThere], [429, true])
-})
-
-test('a heavy pod is left to somebody else before its budget is charged', async () => {
-  const annotations = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`key-${i}`, 'x']))
-  const budget = { status: { ...enough, disruptionsAllowed: 1 } }
-  const { thrown, allowed } = await play({ pod: running('True'), annotations, budget, isMovable: true })
-  assert.ok(thrown instanceof TooHeavyError)
-  assert.equal(allowed, 1)
 })

@@ -3,7 +3,7 @@
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
 import type { Resource } from '../../api/catalog.js'
-import { fromSelectorObject, type LabelSelectorObject, requirementsIn } from '../../api/label-selector.js'
+import { fromSelectorObject, type LabelSelectorObject } from '../../api/label-selector.js'
 import type { ApiObject } from '../../api/object.js'
 import { checkDeleteOptions, type DeleteOptions } from '../../api/options/delete-options.js'
 import { isDryRun } from '../../api/options/write-options.js'
@@ -13,6 +13,7 @@ import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
 import { checkPreconditions, remove } from '../delete.js'
 import { addressOf, type Engine } from '../engine.js'
+import type { LiveObject } from '../steps.js'
 import { change, modifiedMessage } from '../update.js'
 import type { ActionRequest } from './signatures.js'
 
@@ -70,11 +71,9 @@ export async function evict(engine: Engine, call: Call, request: ActionRequest):
   }
 }
 
-/** Weighed before anything is written: a request that is begun anew elsewhere would be charged twice. */
 function podNow(engine: Engine, call: Call): Pod {
   const stored = engine.store.read(addressOf(call))
   if (stored === undefined) throw notFound(call.resource.subject, call.name)
-  call.checkWeight(stored.entry.value)
   return stored.decode(call.resource)
 }
 
@@ -82,7 +81,7 @@ async function evictByBudget(engine: Engine, call: Call, charge: Charge): Promis
   const { pod, options } = charge
   const passedOver = await chargeBudget(engine, call, charge)
   try {
-    return await removePod(engine, call.pinned(), passedOver === undefined ? options : asSeen(options, pod))
+    return await removePod(engine, call, passedOver === undefined ? options : asSeen(options, pod))
   } catch (thrown) {
     if (passedOver === undefined || !isConflict(thrown) || hasVersion(options)) throw thrown
     throw notNow(stillProcessed(passedOver))
@@ -93,7 +92,7 @@ async function removePod(engine: Engine, call: Call, options: DeleteOptions): Pr
   const isMarked = call.gates('PodDisruptionConditions') && !isDryRun(options)
   const version = isMarked ? await markDisrupted(engine, call, options) : undefined
   const deletion = call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) })
-  await remove(engine, isMarked ? deletion.pinned() : deletion, { isAdmitted: true })
+  await remove(engine, deletion, { isAdmitted: true })
 }
 
 const isConflict = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status.code === 409
@@ -111,7 +110,7 @@ async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions)
   const subresource = call.resource.subresources.get('status')
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
-  const next = (live: Pod): ApiObject => {
+  const next = ({ object: live }: LiveObject): ApiObject => {
     checkPreconditions(call, live, options)
     return disrupted(live, timeOf(call.now))
   }
@@ -162,7 +161,7 @@ async function chargeBudget(engine: Engine, call: Call, { pod, request, options 
   const budgetCall = call.with({ resource: budgets, subresource: budgets.subresources.get('status'), name, options })
   const current = engine.store.read(addressOf(budgetCall))
   if (current === undefined) throw conflict(budgets.subject, name, modifiedMessage)
-  const charged = (live: Budget): ApiObject => charge(call, budgets, live)
+  const charged = ({ object: live }: LiveObject): ApiObject => charge(call, budgets, live)
   await change(engine, budgetCall, { current, isPatch: true, next: charged })
   return undefined
 }
@@ -176,9 +175,6 @@ function sparesUnready({ gates }: Call, { spec, status: { currentHealthy = 0, de
   return currentHealthy >= desiredHealthy && desiredHealthy > 0
 }
 
-/** To compile a selector of more labels and values takes milliseconds. */
-const mostRequirements = 5000
-
 /** Two at most, in short steps: there may be many, and large ones, in the namespace. */
 function* budgetsOf(
   { store }: Engine,
@@ -191,7 +187,6 @@ function* budgetsOf(
     if (stored === undefined) continue
     const budget = leanObject(stored, resource) as Budget
     const { selector } = budget.spec ?? {}
-    if (selector !== undefined && requirementsIn(selector) > mostRequirements) call.leaveIfMovable()
     if (fromSelectorObject(selector).matches(pod.metadata?.labels) && found.push(budget) === 2) break
   }
   return found

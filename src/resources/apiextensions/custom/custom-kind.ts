@@ -17,11 +17,12 @@ import { dnsSubdomainProblems } from '../../../api/validation/name-problems.js'
 import { sameValueBut } from '../../../api/validation/same-value.js'
 import { compareVersions } from '../../../api/version-order.js'
 import { onceFor } from '../../../base/once-for.js'
-import { Strain } from '../../../base/weight.js'
+import { patternSize } from '../../../cel/pattern-size.js'
 import type { StructNode } from '../../../schema/node.js'
 import { readValue } from '../../../schema/read.js'
 import { defaultOf, type JsonSchema } from '../json-schema.js'
 import { hasExpressions } from '../schema-expressions.js'
+import { innerSchemas } from '../schema-search.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { validateEmbedded } from '../values/embedded-resource.js'
 import { isSurelyValid } from '../values/surely-valid.js'
@@ -66,20 +67,15 @@ interface Validating {
   readonly ofStatus?: boolean
 }
 
-const validateObject = (
-  { object, old, ofStatus = false }: Validating,
-  version: CustomVersion,
-  context: RuleContext,
-): readonly FieldError[] => {
+const validateObject = ({ object, old, ofStatus = false }: Validating, version: CustomVersion): readonly FieldError[] => {
   const { schema, definition } = version
-  const strain = context.leaveIfMovable && new Strain(() => context.leaveIfMovable?.())
   const value = ownPart(object)
   const scale = definition.subresources?.scale
   const scaleErrors = scale === undefined ? noErrors : validateScaled(object, scale, ofStatus)
-  if (scaleErrors.length === 0 && isSurelyValid(schema, value, strain)) return noErrors
+  if (scaleErrors.length === 0 && isSurelyValid(schema, value)) return noErrors
   const lists = validateLists(value, schema, '')
   const errors = [
-    ...(ofStatus ? validateStatusPart(schema, value, strain) : validateValue(schema, value, '', strain)),
+    ...(ofStatus ? validateStatusPart(schema, value) : validateValue(schema, value, '')),
     ...scaleErrors,
     ...(ofStatus ? noErrors : validateEmbedded(value, schema, '')),
     // Items that were the same before the definition forbade that may stay so until somebody mends them.
@@ -90,15 +86,35 @@ const validateObject = (
 }
 
 /** By the schema of the status, as if there were nothing around it. */
-function validateStatusPart(schema: JsonSchema, value: { readonly [name: string]: unknown }, strain: Strain | undefined) {
+function validateStatusPart(schema: JsonSchema, value: { readonly [name: string]: unknown }) {
   const own = schema.properties?.['status']
-  return own === undefined || value['status'] === undefined ? noErrors : validateValue(own, value['status'], 'status', strain)
+  return own === undefined || value['status'] === undefined ? noErrors : validateValue(own, value['status'], 'status')
 }
 
 /** Rules at the root see the kind, too; what verbs handle does not have it. */
 const withTypeOf =
   (apiVersion: string, kind: string) =>
   (object: ApiObject): unknown => ({ ...object, apiVersion, kind })
+
+/** What {@link customKind} reads of a definition. */
+const sourceOf = ({ metadata, spec, status }: CustomResourceDefinition): object => ({
+  metadata: { generation: metadata?.generation },
+  spec,
+  status: { acceptedNames: status?.acceptedNames },
+})
+
+/** How many steps one byte of a value may take at worst: instructions of the longest pattern, alternatives of anyOf and its like. */
+const workPerByte: (schema: JsonSchema) => number = onceFor((schema: JsonSchema) => {
+  const { pattern, allOf = [], anyOf = [], oneOf = [] } = schema
+  const own = (pattern === undefined ? 0 : patternSize(pattern)) + allOf.length + anyOf.length + oneOf.length
+  return Math.max(own, ...innerSchemas(schema).map((inner) => workPerByte(inner)))
+})
+
+/** One call of an expression on a text of this size can take hundreds of milliseconds. */
+const costlyRuleBytes = 32 << 10
+
+/** To compile one instruction of a pattern takes 4 µs; to match one against one byte takes up to 40 ns. */
+const isCostly = (perByte: number, bytes: number): boolean => perByte > 5000 || perByte * bytes > 10_000_000
 
 /** The kind that a definition describes; `group` and names are those that were accepted. */
 export function customKind(definition: CustomResourceDefinition, conversion?: BatchConversion): ResourceDefinition {
@@ -122,13 +138,13 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     return sameValueBut(kept, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? kept : asNextGeneration(kept, old)
   }
   const validateUpdate = (object: ApiObject, old: ApiObject, context: RuleContext): readonly FieldError[] =>
-    validateObject({ object, old }, ruleOf(context), context)
+    validateObject({ object, old }, ruleOf(context))
   const validateSent: ResourceDefinition['validateSent'] = (object, context, subresource) => {
     const version = versions.get(context.version)
     // A scale is written into the object that is stored.
     if (version === undefined || subresource === 'scale') return noErrors
     const ofStatus = subresource === 'status'
-    return validateObject({ object: version.hasStatus && !ofStatus ? withoutStatus(object) : object, ofStatus }, version, context)
+    return validateObject({ object: version.hasStatus && !ofStatus ? withoutStatus(object) : object, ofStatus }, version)
   }
   // A kind without any makes nothing of it for each object.
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
@@ -142,7 +158,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     verbs: ['get', 'patch', 'update'],
     prepareUpdate: (next, old) =>
       withOldMetadata({ ...old, metadata: next.metadata, status: (next as { status?: unknown }).status } as ApiObject, old),
-    validateUpdate: (object, old, context) => validateObject({ object, old, ofStatus: true }, ruleOf(context), context),
+    validateUpdate: (object, old, context) => validateObject({ object, old, ofStatus: true }, ruleOf(context)),
     resetFields: ['spec'],
   }
   const partsOf = ({ hasStatus, definition: { subresources, additionalPrinterColumns } }: CustomVersion): Parts => ({
@@ -156,7 +172,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   return {
     group: spec.group ?? '',
     kind,
-    custom: { singular: names.singular ?? '', listKind: names.listKind ?? `${kind}List` },
+    custom: { singular: names.singular ?? '', listKind: names.listKind ?? `${kind}List`, source: sourceOf(definition) },
     verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
     resource: names.plural ?? '',
     ...(names.shortNames?.length ? { shortNames: names.shortNames } : {}),
@@ -180,7 +196,9 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     versionRequiredOnUpdate: true,
     prepareCreate: (object, context) => asFirstGeneration(hasStatusIn(context) ? withoutStatus(object) : object),
     prepareUpdate,
-    validate: (object, context) => validateObject({ object }, ruleOf(context), context),
+    validate: (object, context) => validateObject({ object }, ruleOf(context)),
+    isCostlyToValidate: (_, bytes) =>
+      (hasRules && bytes > costlyRuleBytes) || [...versions.values()].some(({ schema }) => isCostly(workPerByte(schema), bytes)),
     ...(hasRules ? { expressions } : {}),
     validateUpdate,
     ...(stored === undefined ? {} : partsOf(stored)),
@@ -252,7 +270,7 @@ function servedVersion(
     ...(isStored ? { stored: true } : {}),
     ...((isConverted && !isStored) || fromStored === undefined ? {} : { fromStored }),
     ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
-    defaults: (object, context) => filled(object, version, new RefusingFilling(context)),
+    defaults: (object) => filled(object, version, new RefusingFilling()),
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(version.definition.served === true ? {} : { unserved: true as const }),
     published: version.schema as { readonly [keyword: string]: unknown },

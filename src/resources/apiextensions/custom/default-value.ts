@@ -52,7 +52,6 @@ function withMembers(value: Record<string, unknown>, schema: JsonSchema, filling
     setMember(next, name, member)
   }
   const isResource = isEmbedded(schema)
-  filling.look()
   for (const [name, own] of Object.entries(schema.properties ?? {})) {
     if ((isResource && isResourceMember(name)) || !hasDefaults(own)) continue
     const isThere = Object.hasOwn(value, name)

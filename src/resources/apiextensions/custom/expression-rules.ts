@@ -67,8 +67,7 @@ export interface RuleSubject {
   readonly old: unknown
 }
 
-/** What a check is made with: who is told of rules, and what is called before one that takes long and cannot be cut. */
-export type CheckContext = Pick<RuleContext, 'onExpression' | 'leaveIfMovable'>
+export type CheckContext = Pick<RuleContext, 'onExpression'>
 
 /** What the rules find; gives way where it yields. `errors` is what other checks have found. */
 export function* checkExpressions(
@@ -153,12 +152,11 @@ class ExpressionCheck {
     const whole = (isRoot ? withTypeAndMetadata(schema as ValueSchema) : schema) as ValueSchema
     const self = valueOfData(value, whole)
     const variables: { readonly [name: string]: Value } = old === undefined ? { self } : { self, oldSelf: valueOfData(old, whole) }
-    const leave = (): void => this.context.leaveIfMovable?.()
     for (const { rule, program, problem, isTransition } of rules) {
       yield
       if (program === undefined) fail(`rule compile error: ${problem}`)
       else if (!isTransition || old !== undefined) {
-        const { value: result, cost } = yield* program.evaluateInPieces(variables, callLimit, leave)
+        const { value: result, cost } = yield* program.evaluateInPieces(variables, callLimit)
         this.context.onExpression?.({
           path,
           text: rule.rule ?? '',

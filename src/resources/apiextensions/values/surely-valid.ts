@@ -2,18 +2,17 @@
 // more closely, which also finds the words for what is wrong.
 
 import { onceFor } from '../../../base/once-for.js'
-import type { Strain } from '../../../base/weight.js'
 import { isRecord } from '../../../schema/read.js'
 import { additionalSchema, isEmbedded, isIntOrString, itemSchema, type JsonSchema } from '../json-schema.js'
 import { matchesPattern } from '../pattern.js'
 import { isOfFormat, knowsFormat } from './formats.js'
 
-type Test = (value: unknown, strain: Strain | undefined) => boolean
+type Test = (value: unknown) => boolean
 
 const testOf = onceFor((schema: JsonSchema): Test => withChoices(schema, compile(schema)))
 
 /** True: neither the schema, nor the rules of embedded objects and of lists whose items differ, have anything against the value. */
-export const isSurelyValid = (schema: JsonSchema, value: unknown, strain?: Strain): boolean => testOf(schema)(value, strain)
+export const isSurelyValid = (schema: JsonSchema, value: unknown): boolean => testOf(schema)(value)
 
 const unsure: Test = () => false
 
@@ -46,9 +45,9 @@ function withChoices(schema: JsonSchema, test: Test): Test {
   const { enum: values, nullable } = schema
   if (values !== undefined) {
     const plain = new Set(values.filter((value) => typeof value !== 'object'))
-    return (value, strain) => plain.has(value) && test(value, strain)
+    return (value) => plain.has(value) && test(value)
   }
-  return nullable === true ? (value, strain) => value === null || test(value, strain) : test
+  return nullable === true ? (value) => value === null || test(value) : test
 }
 
 /** Nothing is said but that it may be anything. */
@@ -62,11 +61,11 @@ const pair = /[\ud800-\udfff]/
 function text({ maxLength, minLength = 0, pattern = '', format }: JsonSchema): Test {
   const most = maxLength ?? Number.POSITIVE_INFINITY
   const hasFormat = knowsFormat(format)
-  return (value, strain) => {
+  return (value) => {
     if (typeof value !== 'string') return false
     // Letters are at most as many as units.
     if (value.length > most || value.length < minLength || (minLength > 0 && pair.test(value))) return false
-    return (pattern === '' || matchesPattern(pattern, value, strain)) && (!hasFormat || isOfFormat(format ?? '', value))
+    return (pattern === '' || matchesPattern(pattern, value)) && (!hasFormat || isOfFormat(format ?? '', value))
   }
 }
 
@@ -84,7 +83,7 @@ function intOrString(schema: JsonSchema): Test {
   const isUsual = anyOf === undefined || anyOf.map((each) => `${Object.keys(each)} ${each.type}`).join() === 'type integer,type string'
   if (!isUsual) return unsure
   const [isNumber, isText] = [number({ ...schema, type: 'integer' }), text(schema)]
-  return (value, strain) => isNumber(value, strain) || isText(value, strain)
+  return (value) => isNumber(value) || isText(value)
 }
 
 function list(schema: JsonSchema): Test {
@@ -92,11 +91,11 @@ function list(schema: JsonSchema): Test {
   const inner = itemSchema(schema)
   if (inner === undefined && schema.items !== undefined) return unsure
   const differ = distinct(schema)
-  return (value, strain) => {
+  return (value) => {
     if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) return false
     if (inner !== undefined) {
       const test = testOf(inner)
-      for (const item of value) if (!test(item, strain)) return false
+      for (const item of value) if (!test(item)) return false
     }
     return differ(value)
   }
@@ -140,14 +139,14 @@ function object(schema: JsonSchema): Test {
   const additional = additionalSchema(schema)
   const isClosed = schema.additionalProperties === false
   const isCounted = minProperties > 0 || maxProperties < Number.POSITIVE_INFINITY
-  return (value, strain) => {
+  return (value) => {
     if (!isRecord(value)) return false
     let count = 0
     for (const name in value) {
       if (!Object.hasOwn(value, name)) return false
       count++
       const own = inner.get(name) ?? additional
-      if (own !== undefined ? !testOf(own)(value[name], strain) : isClosed) return false
+      if (own !== undefined ? !testOf(own)(value[name]) : isClosed) return false
     }
     if (isCounted && (count < minProperties || count > maxProperties)) return false
     for (const name of required) if (!Object.hasOwn(value, name)) return false

@@ -3,7 +3,6 @@
 import { type FieldError, invalid, notSupported, required, tooLongFor, tooMany, typeInvalid } from '../../../api/field-error.js'
 import { sameValue } from '../../../api/validation/same-value.js'
 import { onceFor } from '../../../base/once-for.js'
-import type { Strain } from '../../../base/weight.js'
 import { additionalSchema, isIntOrString, itemSchema, type JsonSchema, type SchemaMap, schemasOf } from '../json-schema.js'
 import { matchesPattern } from '../pattern.js'
 import { isOfFormat, knowsFormat } from './formats.js'
@@ -33,9 +32,9 @@ class Findings {
 }
 
 /** What is wrong with a value; errors are reported below the field `base`. */
-export function validateValue(schema: JsonSchema, value: unknown, base: string, strain?: Strain): readonly FieldError[] {
+export function validateValue(schema: JsonSchema, value: unknown, base: string): readonly FieldError[] {
   const errors: FieldError[] = []
-  check(schema, value, { base, path: '', strain }, new Findings(errors))
+  check(schema, value, { base, path: '' }, new Findings(errors))
   return errors
 }
 
@@ -51,7 +50,6 @@ function typeOf(value: unknown): ValueType {
 /** Makes the checks that apply to a value, and says how many there were: that is how far choices got. */
 function check(schema: JsonSchema, value: unknown, place: ValuePlace, found: Findings): number {
   // A short value may have to be held against a schema of a thousand choices.
-  place.strain?.look()
   const type = typeOf(value)
   if (type === 'null') {
     checkType(schema, type, place, found)
@@ -183,7 +181,7 @@ function checkText({ maxLength, minLength, pattern = '' }: JsonSchema, text: str
   if (maxLength !== undefined && length > maxLength) found.add(() => tooLongFor(fieldOf(place), maxLength))
   else if (minLength !== undefined && length < minLength) {
     found.add(() => invalid(fieldOf(place), text, `${place.path} in body should be at least ${minLength} chars long`))
-  } else if (pattern !== '' && !matchesPattern(pattern, text, place.strain)) {
+  } else if (pattern !== '' && !matchesPattern(pattern, text)) {
     found.add(() => invalid(fieldOf(place), text, `${place.path} in body should match '${pattern}'`))
   }
 }

@@ -65,6 +65,14 @@ export const requestFlags = [
     help: 'while shutting down, answer new requests with 429 and Retry-After',
   },
   {
+    name: 'worker-threads',
+    kind: 'integer',
+    min: 1,
+    default: '2',
+    effect: 'now',
+    help: 'threads for steps on large bodies and objects: decode, patch, validate, encode',
+  },
+  {
     name: 'max-connection-bytes-per-sec',
     kind: 'integer',
     min: 0,

@@ -17,7 +17,7 @@ const protobuf: WireForm = wireFormOf(boxes, { format: 'protobuf', pretty: false
 
 const heavyBox = (name: string): Box => ({
   ...box(name, { labels: { app: 'a' } }),
-  data: Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`key-${i}`, 'v'])),
+  data: Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`key-${i}`, 'v'])),
 })
 
 interface Asked {
@@ -45,7 +45,7 @@ async function twoStores(readCacheBytes?: number) {
     for (const name of ['b', 'd']) await put(store, heavyBox(name))
   }
   const asked: string[] = []
-  elsewhere.heavy.maker = {
+  elsewhere.large.maker = {
     knows: () => true,
     make: async (form, object) => {
       asked.push(object.key)
@@ -59,7 +59,7 @@ async function twoStores(readCacheBytes?: number) {
 const byLabel: Selection = { labels: compileLabelSelector('app=a'), fields: undefined }
 
 test('lists wait for heavy items, are the same as without, and have each made once', async () => {
-  const { here, elsewhere, asked } = await twoStores()
+  const { here, elsewhere, asked } = await twoStores(256 << 20)
   const forms: Record<string, Asked> = {
     all: {},
     selected: { selection: byLabel },
@@ -91,7 +91,7 @@ test('what several want at once is made once', async () => {
 
 test('a list says when an item could not be made', async () => {
   const { elsewhere } = await twoStores()
-  elsewhere.heavy.maker = { knows: () => true, make: () => Promise.reject(new Error('no memory')) }
+  elsewhere.large.maker = { knows: () => true, make: () => Promise.reject(new Error('no memory')) }
   await assert.rejects(listed(elsewhere), /no memory/)
 })
 
@@ -101,12 +101,12 @@ test('an event is made ready once for all who watch in the same form', async () 
   const light = elsewhere.read({ resource: boxes, namespace: 'n', name: 'a' })
   assert.ok(stored !== undefined && light !== undefined)
   const batch = new EventBatch([new WatchEvent('ADDED', stored)])
-  assert.equal(batch.ready(storedJson, elsewhere.heavy), undefined)
-  await batch.ready(protobuf, elsewhere.heavy)
-  assert.equal(batch.ready(protobuf, elsewhere.heavy), undefined)
+  assert.equal(batch.ready(storedJson, elsewhere.large), undefined)
+  await batch.ready(protobuf, elsewhere.large)
+  assert.equal(batch.ready(protobuf, elsewhere.large), undefined)
   assert.ok(batch.frames(protobuf).length > 3000)
   assert.equal(asked.length, 1)
-  assert.equal(new EventBatch([new WatchEvent('ADDED', light)]).ready(protobuf, elsewhere.heavy), undefined)
+  assert.equal(new EventBatch([new WatchEvent('ADDED', light)]).ready(protobuf, elsewhere.large), undefined)
 })
 
 test('what comes in front of a namespace does not make its list begin there', async () => {

@@ -1,5 +1,4 @@
-// Requests that take long to compute: they are carried out beside the event loop, so that others are answered meanwhile, and their answers are
-// those that the event loop would have given.
+// Large requests: their steps run in worker threads, so that others are answered meanwhile, and their answers are those of small requests.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -16,18 +15,18 @@ before(async () => {
 })
 after(() => server.stop())
 
-const count = 10_000
+const count = 12_000
 const many = (value: string, keys = count): Readonly<Record<string, string>> =>
   Object.fromEntries(Array.from({ length: keys }, (_, i) => [`key-${i}`, value]))
 /** Almost as many as fit into an object. */
 const most = 30_000
 
-/** Heavy, though not by much. */
+/** Large, though not by much. */
 const few = (value: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`key-${i}`, value]))
+  Object.fromEntries(Array.from({ length: 11_000 }, (_, i) => [`key-${i}`, value]))
 
-/** In one go each of these takes some hundred milliseconds. */
-const mostTurnMs = 50
+/** The budget for the largest object that may be stored; in one turn each of these would take some hundred milliseconds. */
+const mostTurnMs = 100
 
 test('a name that is taken by something, large or small, is refused with what becomes of that', async () => {
   const { client } = server
@@ -46,24 +45,24 @@ test('a name that is taken by something, large or small, is refused with what be
   }
 })
 
-test('nobody waits for a heavy request, whichever it is', async () => {
+test('a large request does not block the event loop, whichever it is', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
-  const target = configMaps(namespace, 'heavy')
+  const target = configMaps(namespace, 'large')
   const acts: Readonly<Record<string, (value: string) => Promise<Answer>>> = {
     POST: () => client.post(`${configMaps(namespace)}?dryRun=All`, configMapOf('other', { data: many('v') })),
-    PUT: (value) => client.put(target, configMapOf('heavy', { data: many(value) })),
+    PUT: (value) => client.put(target, configMapOf('large', { data: many(value) })),
     'merge patch': (value) => client.patch(target, 'application/merge-patch+json', { data: many(value) }),
     'small patch of what is large': (value) => client.patch(target, 'application/merge-patch+json', { metadata: { labels: { value } } }),
     'strategic patch': (value) => client.patch(target, 'application/strategic-merge-patch+json', { data: many(value) }),
     'JSON patch': (value) => client.patch(target, 'application/json-patch+json', [{ op: 'add', path: '/data/key-0', value }]),
     apply: (value) =>
-      client.patch(`${target}?fieldManager=m&force=true`, 'application/apply-patch+yaml', configMapOf('heavy', { data: many(value) })),
+      client.patch(`${target}?fieldManager=m&force=true`, 'application/apply-patch+yaml', configMapOf('large', { data: many(value) })),
     'GET as YAML': () => client.get(target, { accept: 'application/yaml' }),
     'GET, indented': () => client.get(`${target}?pretty=true`),
     'dry DELETE': () => client.delete(`${target}?dryRun=All`),
   }
-  expectStatus(await client.post(configMaps(namespace), configMapOf('heavy', { data: many('v') })), 201)
+  expectStatus(await client.post(configMaps(namespace), configMapOf('large', { data: many('v') })), 201)
   const slow: Record<string, number> = {}
   let writes = 0
   for (const [name, act] of Object.entries(acts)) {
@@ -87,11 +86,11 @@ const forms: Readonly<Record<string, { readonly query?: string; readonly accept:
   metadata: { accept: 'application/json;as=PartialObjectMetadataList;g=meta.cluster.io;v=v1' },
 }
 
-test('nobody waits for a list with a heavy object, in whichever form', async () => {
+test('a list with a large object does not block the event loop, in any representation', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
   for (const name of ['a', 'z']) expectStatus(await client.post(configMaps(namespace), configMapOf(name)), 201)
-  expectStatus(await client.post(configMaps(namespace), configMapOf('heavy', { data: many('v', most) })), 201)
+  expectStatus(await client.post(configMaps(namespace), configMapOf('large', { data: many('v', most) })), 201)
   const slow: Record<string, number> = {}
   let writes = 0
   for (const [name, { query = '', accept }] of Object.entries(forms)) {
@@ -99,7 +98,7 @@ test('nobody waits for a list with a heavy object, in whichever form', async () 
       const path = `${configMaps(namespace)}${query === '' ? '?' : `${query}&`}${selected}`
       const once = async (): Promise<void> => {
         const labels = { value: `v${++writes}` }
-        expectStatus(await client.patch(configMaps(namespace, 'heavy'), 'application/merge-patch+json', { metadata: { labels } }), 200)
+        expectStatus(await client.patch(configMaps(namespace, 'large'), 'application/merge-patch+json', { metadata: { labels } }), 200)
         const { status, text } = await client.get(path, { accept })
         assert.equal(status, 200, text.slice(0, 300))
         assert.ok(text.length > 300_000 || name.includes('table in') || name === 'metadata', `${name}: ${text.length}`)
@@ -111,9 +110,9 @@ test('nobody waits for a list with a heavy object, in whichever form', async () 
   assert.deepEqual(slow, {})
 })
 
-test('nobody waits for watches of heavy objects, and of custom ones, and all see them', async () => {
+test('watches of large objects, also of custom ones, do not block the event loop', async () => {
   const { client } = server
-  const group = 'heavy.example.com'
+  const group = 'large.example.com'
   const names = { plural: 'loads', singular: 'load', kind: 'Load', listKind: 'LoadList' }
   const openAPIV3Schema = { type: 'object', properties: { data: { type: 'object', additionalProperties: { type: 'string' } } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
@@ -131,11 +130,11 @@ test('nobody waits for watches of heavy objects, and of custom ones, and all see
     [loads, `${group}/v1`, 'Load'],
   ] as const) {
     const watches = await Promise.all([1, 2].map(() => client.watch(`${path}?watch=true&includeObject=Object`, { accept })))
-    const heavy = { apiVersion, kind, metadata: { name: 'heavy' }, data: many('v', most) }
-    expectStatus(await client.post(path, heavy), 201)
+    const large = { apiVersion, kind, metadata: { name: 'large' }, data: many('v', most) }
+    expectStatus(await client.post(path, large), 201)
     let writes = 0
     const once = async (): Promise<void> => {
-      expectStatus(await client.patch(`${path}/heavy`, 'application/merge-patch+json', { data: { 'key-9': `v${++writes}` } }), 200)
+      expectStatus(await client.patch(`${path}/large`, 'application/merge-patch+json', { data: { 'key-9': `v${++writes}` } }), 200)
       for (const watch of watches) {
         const event = (await watch.atLeast(writes + 1))[writes]
         assert.ok(JSON.stringify(event).includes(`"key-9":"v${writes}"`), 'the event is that of the write')
@@ -147,7 +146,7 @@ test('nobody waits for watches of heavy objects, and of custom ones, and all see
   }
 })
 
-test('a heavy request is answered, refused and told to watchers like any other', async () => {
+test('a large request is answered, refused and watched like any other', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
   const watch = await client.watch(`${configMaps(namespace)}?watch=true`)
@@ -156,13 +155,13 @@ test('a heavy request is answered, refused and told to watchers like any other',
       method: 'POST',
       path: `${configMaps(namespace)}?fieldManager=me`,
       body: { ...configMapOf('large', { data: many('v') }), odd: 1 },
-      headers: { 'audit-id': 'heavy-one' },
+      headers: { 'audit-id': 'large-one' },
     }),
     201,
   )
   assert.equal(Object.keys(created.json['data'] as object).length, count)
   assert.equal(created.json.metadata.managedFields?.[0]?.manager, 'me')
-  assert.equal(created.headers['audit-id'], 'heavy-one')
+  assert.equal(created.headers['audit-id'], 'large-one')
   assert.match(String(created.headers['warning']), /unknown field \\"odd\\"/)
   const event = (await watch.atLeast(1)).find(({ object }) => object.metadata.name === 'large')
   assert.equal(event?.type, 'ADDED')
@@ -181,19 +180,19 @@ test('a heavy request is answered, refused and told to watchers like any other',
   expectFailure(await client.get(configMaps(namespace, 'large')), 404, 'NotFound')
 })
 
-test('heavy requests at the same time are all carried out, and no user can keep the others out', async () => {
+test('concurrent large requests all succeed, and no user blocks the others', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
   expectStatus(
     await client.post('/apis/rbac.authorization.cluster.io/v1/clusterrolebindings', {
-      metadata: { name: 'heavy-writers' },
+      metadata: { name: 'large-writers' },
       roleRef: { apiGroup: 'rbac.authorization.cluster.io', kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: ['greedy', 'modest'].map((name) => ({ apiGroup: 'rbac.authorization.cluster.io', kind: 'User', name })),
     }),
     201,
   )
   const statusesOf = async (times: number, headers: Readonly<Record<string, string>>): Promise<readonly number[]> => {
-    const body = configMapOf('m', { data: many('v', count / 2) })
+    const body = configMapOf('m', { data: few('v') })
     const sent = Array.from({ length: times }, () =>
       client.send({ method: 'POST', path: `${configMaps(namespace)}?dryRun=All`, body, headers }),
     )
@@ -203,13 +202,11 @@ test('heavy requests at the same time are all carried out, and no user can keep 
   await sleep(100)
   const [modest, admin] = await Promise.all([statusesOf(4, { 'impersonate-user': 'modest' }), statusesOf(20, {})])
   assert.deepEqual(modest, Array(4).fill(201))
-  assert.deepEqual(admin, Array(20).fill(201), 'masters wait, and are not sent away')
-  const statuses = await greedy
-  assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
-  assert.ok(statuses.filter((status) => status === 201).length >= 8)
+  assert.deepEqual(admin, Array(20).fill(201))
+  assert.deepEqual(await greedy, Array(40).fill(201))
 })
 
-test('heavy writes are counted by a quota while others write in the namespace', async () => {
+test('large writes are counted by a quota while others write in the namespace', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
   const quota = { metadata: { name: 'quota' }, spec: { hard: { 'count/configmaps': '100000' } } }
@@ -226,7 +223,7 @@ test('heavy writes are counted by a quota while others write in the namespace', 
   }
   const writers = [writeLightly(), writeLightly(), writeLightly()]
   try {
-    for (let i = 0; i < 4; i++) expectStatus(await client.post(configMaps(namespace), configMapOf(`heavy-${i}`, { data: few('v') })), 201)
+    for (let i = 0; i < 4; i++) expectStatus(await client.post(configMaps(namespace), configMapOf(`large-${i}`, { data: few('v') })), 201)
   } finally {
     isOver = true
     await Promise.all(writers)
@@ -235,7 +232,7 @@ test('heavy writes are counted by a quota while others write in the namespace', 
   assert.equal(await usedNow(), String(items.length))
 })
 
-timedTest('what a client does not wait for is not written', async () => {
+timedTest('a large write whose client has disconnected is not committed', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
   const abortion = new AbortController()
@@ -256,7 +253,7 @@ timedTest('what a client does not wait for is not written', async () => {
   expectFailure(await client.get(configMaps(namespace, 'late')), 404, 'NotFound')
 })
 
-test('the owner of what is heavy may be of a custom kind', async () => {
+test('the owner of a large object may be of a custom kind', async () => {
   const { client, close } = await startEmbedded('memory', ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
   try {
     const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }

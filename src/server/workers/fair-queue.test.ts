@@ -1,0 +1,69 @@
+// The queue in front of the worker threads: fair between users by time used, bounded by bytes.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FairQueue, type QueuedTask } from './fair-queue.js'
+
+const limits = { maxBytes: 100, maxUserBytes: 50 }
+const task = (user: string, bytes = 1): QueuedTask => ({ user, bytes })
+
+/** Takes all tasks; each takes one millisecond of its user's time. */
+function takeAll(queue: FairQueue<QueuedTask>): string {
+  let users = ''
+  for (let next = queue.take(); next !== undefined; next = queue.take()) {
+    users += next.user
+    queue.charge(next.user, 1)
+  }
+  return users
+}
+
+test('users take turns, however many tasks one of them has', () => {
+  const queue = new FairQueue(limits)
+  for (let i = 0; i < 5; i++) queue.add(task('a'))
+  for (let i = 0; i < 2; i++) queue.add(task('b'))
+  assert.equal(takeAll(queue), 'abababaa'.slice(0, 4) + 'aaa')
+  assert.equal(queue.bytes, 0)
+})
+
+test('a user whose tasks take long waits for one whose tasks are short', () => {
+  const queue = new FairQueue(limits)
+  for (const user of ['a', 'b']) for (let i = 0; i < 3; i++) queue.add(task(user))
+  assert.equal(queue.take()?.user, 'a')
+  queue.charge('a', 100)
+  assert.equal(takeAll(queue), 'bbbaa')
+})
+
+test('a user who comes late has no claim to time that others have used before', () => {
+  const queue = new FairQueue(limits)
+  for (let i = 0; i < 10; i++) queue.add(task('a'))
+  for (let i = 0; i < 5; i++) {
+    queue.take()
+    queue.charge('a', 10)
+  }
+  for (let i = 0; i < 10; i++) queue.add(task('b'))
+  const users = takeAll(queue)
+  assert.ok(users.slice(0, 20).startsWith('b') && users.includes('a'))
+  assert.ok(users.indexOf('a') <= 10, users)
+})
+
+test('the queue is bounded in all and for each user', () => {
+  const queue = new FairQueue(limits)
+  assert.equal(queue.add(task('a', 40)), true)
+  assert.equal(queue.add(task('a', 11)), false)
+  assert.equal(queue.add(task('b', 50)), true)
+  assert.equal(queue.add(task('c', 11)), false)
+  assert.equal(queue.add(task('c', 10)), true)
+  assert.equal(queue.bytes, 100)
+  takeAll(queue)
+  assert.equal(queue.add(task('a', 1000)), true, 'a single task always fits into an empty queue')
+})
+
+test('a removed task frees its room and is not taken', () => {
+  const queue = new FairQueue(limits)
+  const gone = task('a', 50)
+  queue.add(gone)
+  assert.equal(queue.remove(gone), true)
+  assert.equal(queue.remove(gone), false)
+  assert.equal(queue.bytes, 0)
+  assert.equal(queue.take(), undefined)
+})

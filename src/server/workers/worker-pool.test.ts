@@ -1,0 +1,173 @@
+// The pool of worker threads: results belong to their tasks, whichever threads stall, die or run out of time.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../../api/api-error.js'
+import { silentLogger } from '../../base/logger.js'
+import { until } from '../../base/until.fixture.js'
+import type { Step, TaskResult, WorkerSettings } from './tasks.js'
+import { WorkerPool, type WorkerPoolOptions } from './worker-pool.js'
+import { MismatchError, WorkerThread } from './worker-thread.js'
+
+const settings: WorkerSettings = {
+  identity: 'cluster',
+  featureGates: [],
+  runtimeConfig: [],
+  forbidsPrivileged: false,
+  allowsPlainHooks: false,
+}
+const pools: WorkerPool[] = []
+after(() => Promise.all(pools.map((pool) => pool.close())))
+
+function poolOf(options: Partial<WorkerPoolOptions> = {}): WorkerPool {
+  const pool = new WorkerPool({ threads: 2, settings, logger: silentLogger, ...options })
+  pools.push(pool)
+  return pool
+}
+
+/** Its result names its input. */
+const stepOf = (mark: string, length = 1): Step => ({
+  step: 'text',
+  text: { format: 'yaml', json: JSON.stringify({ [mark]: 'x'.repeat(length) }) },
+})
+const ownerOf = (user: string) => ({ user, bytes: 1, onAbort: undefined })
+const textOf = (result: TaskResult): string =>
+  'output' in result ? Buffer.from(result.output.bytes ?? []).toString() : result.failure.message
+const isUnavailable = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status.code === 503
+
+/** Letters a and b in an order that does not repeat. */
+function randomText(length: number): string {
+  let state = 7
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff
+    return 'ab'[(state >> 16) & 1]
+  }).join('')
+}
+
+/** Takes seconds of processor time: a regular expression of many states is matched against a long text. */
+function longStep(): Step {
+  const openAPIV3Schema = { type: 'object', properties: { s: { type: 'string', pattern: '[ab]*a[ab]{200}[c-e]' } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
+  const names = { plural: 'longs', singular: 'long', kind: 'Long', listKind: 'LongList' }
+  const json = JSON.stringify({ spec: { group: 'example.com', scope: 'Cluster', names, versions }, status: { acceptedNames: names } })
+  const call = {
+    ...{ group: 'example.com', version: 'v1', resource: 'longs', subresource: undefined, namespace: '', name: 'x', options: {} },
+    ...{ now: 0, userAgent: '', custom: { id: 1, json }, conversions: [] },
+  }
+  const object = { apiVersion: 'example.com/v1', kind: 'Long', metadata: { name: 'x', uid: 'u' }, s: randomText(1_000_000) }
+  return { step: 'check', call, json: JSON.stringify(object), live: undefined }
+}
+
+test('results belong to their tasks while threads are killed', async () => {
+  const pool = poolOf()
+  let isOver = false
+  const killing = (async () => {
+    for (let kills = 0; kills < 8 && !isOver; ) {
+      const [thread] = pool.threads
+      if (thread !== undefined) {
+        await sleep(20)
+        await thread.terminate()
+        kills += 1
+      }
+      await sleep(5)
+    }
+  })()
+  let lost = 0
+  const sending = Array.from({ length: 4 }, async (_, user) => {
+    for (let i = 0; i < 60; i++) {
+      const mark = `mark-${user}-${i}`
+      try {
+        assert.ok(textOf(await pool.run(stepOf(mark, 20_000), ownerOf(`${user}`))).startsWith(`${mark}: `), mark)
+      } catch (thrown) {
+        assert.ok(isUnavailable(thrown), String(thrown))
+        lost += 1
+      }
+    }
+  })
+  await Promise.all(sending)
+  isOver = true
+  await killing
+  assert.ok(lost < 60, `${lost} of 240 were lost`)
+  assert.ok(textOf(await pool.run(stepOf('afterwards'), ownerOf('a'))).startsWith('afterwards: '))
+  assert.equal(pool.counters.mismatches, 0)
+})
+
+test('a step that takes more than its processor time is a 503, and its thread is replaced', async () => {
+  const pool = poolOf({ threads: 1, maxStepMs: 1500 })
+  // The thread exists before time counts.
+  await pool.run(stepOf('first'), ownerOf('a'))
+  await assert.rejects(pool.run(longStep(), ownerOf('a')), isUnavailable)
+  assert.ok(textOf(await pool.run(stepOf('next'), ownerOf('b'))).startsWith('next: '))
+  assert.equal(pool.counters.failedThreads, 1)
+})
+
+test('a step that needs more memory than there is is a 503, and its thread is replaced', async () => {
+  const pool = poolOf({ threads: 1, maxHeapMiB: 40 })
+  const items = JSON.stringify(Array.from({ length: 1_000_000 }, () => ({})))
+  await assert.rejects(pool.run({ step: 'text', text: { format: 'yaml', json: items } }, ownerOf('a')), isUnavailable)
+  assert.ok(textOf(await pool.run(stepOf('next'), ownerOf('b'))).startsWith('next: '))
+})
+
+test('a client that disconnects does not wait, its queued step is dropped, and others are served', async () => {
+  const pool = poolOf({ threads: 1 })
+  const gone: ((reason: unknown) => void)[] = []
+  const leaving = {
+    ...ownerOf('a'),
+    onAbort: (listener: (reason: unknown) => void) => {
+      gone.push(listener)
+      return () => undefined
+    },
+  }
+  const running = pool.run(stepOf('running', 50_000), leaving)
+  const queued = pool.run(stepOf('queued'), leaving)
+  const other = pool.run(stepOf('other'), ownerOf('b'))
+  for (const leave of gone) leave(new Error('gone'))
+  await assert.rejects(running, /gone/)
+  await assert.rejects(queued, /gone/)
+  assert.ok(textOf(await other).startsWith('other: '))
+  await until(() => pool.counters.steps === 2)
+  assert.equal(pool.queuedBytes, 0)
+})
+
+for (const fault of ['swapped', 'doubled', 'late'] as const)
+  test(`nobody gets the result of another task from a thread whose results are ${fault}`, async () => {
+    const entry = new URL('./worker-thread.fixture.js', import.meta.url)
+    const startThread = (): WorkerThread => new WorkerThread({ settings: { ...settings, runtimeConfig: [fault] }, maxHeapMiB: 100, entry })
+    const pool = poolOf({ startThread })
+    let mismatches = 0
+    const sending = Array.from({ length: 4 }, async (_, user) => {
+      for (let i = 0; i < 10; i++) {
+        const mark = `mark-${user}-${i}`
+        try {
+          assert.ok(textOf(await pool.run(stepOf(mark), ownerOf(`${user}`))).includes(mark), mark)
+        } catch (thrown) {
+          if (!(thrown instanceof MismatchError)) throw thrown
+          mismatches += 1
+        }
+      }
+    })
+    await Promise.all(sending)
+    assert.equal(pool.counters.mismatches, mismatches)
+    assert.equal(mismatches > 0, fault !== 'late', `${mismatches} mismatches`)
+  })
+
+test('errors of a step are told apart from failures of its thread', async () => {
+  const pool = poolOf({ threads: 1 })
+  const result = await pool.run({ step: 'text', text: { format: 'yaml', json: '{' } }, ownerOf('a'))
+  assert.ok('failure' in result)
+  assert.equal(pool.counters.failedThreads, 0)
+})
+
+test('a full queue is a 429, and a closed pool a 503', async () => {
+  const pool = poolOf({ threads: 1 })
+  const large = { user: 'a', bytes: 40 << 20, onAbort: undefined }
+  const first = pool.run(stepOf('first', 100_000), large)
+  const second = pool.run(stepOf('second'), large)
+  await assert.rejects(pool.run(stepOf('third'), large), (thrown) => thrown instanceof ApiError && thrown.status.code === 429)
+  const other = pool.run(stepOf('other'), { ...large, user: 'b' })
+  await Promise.all([first, second, other])
+  assert.equal(pool.counters.refused, 1)
+  await pool.close()
+  await assert.rejects(pool.run(stepOf('late'), ownerOf('a')), isUnavailable)
+})

@@ -1,0 +1,170 @@
+// The worker threads for pure steps on large inputs, behind a queue that is fair between users and bounded by bytes.
+
+import { randomUUID } from 'node:crypto'
+import { unavailable } from '../../api/api-error.js'
+import type { OnAbort } from '../../api/call.js'
+import type { Logger } from '../../base/logger.js'
+import { OverloadedError } from '../../http/pressure.js'
+import { FairQueue, type QueuedTask } from './fair-queue.js'
+import type { Step, Task, TaskResult, WorkerSettings } from './tasks.js'
+import { MismatchError, WorkerThread } from './worker-thread.js'
+
+export interface WorkerPoolOptions {
+  readonly threads: number
+  readonly settings: WorkerSettings
+  readonly logger: Logger
+  /** Processor time of one step. */
+  readonly maxStepMs?: number
+  readonly maxHeapMiB?: number
+  /** How long a thread is kept without a task. */
+  readonly idleMs?: number
+  readonly startThread?: () => WorkerThread
+}
+
+export interface StepOwner {
+  /** Whose share of the threads the step uses. */
+  readonly user: string
+  /** Size of the inputs. */
+  readonly bytes: number
+  readonly onAbort: OnAbort | undefined
+}
+
+interface Pending extends QueuedTask {
+  readonly task: Task
+  readonly resolve: (result: TaskResult) => void
+  readonly reject: (reason: unknown) => void
+  /** Stops listening to the client. */
+  done: () => void
+}
+
+const queueLimits = { maxBytes: 96 << 20, maxUserBytes: 48 << 20 }
+const defaultStepMs = 5000
+const defaultHeapMiB = 768
+const defaultIdleMs = 60_000
+const checkMs = 500
+/** A step that has waited for a processor this many times as long as it may use one is ended, too. */
+const maxWaitFactor = 6
+
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions
+  readonly #queue = new FairQueue<Pending>(queueLimits)
+  readonly counters = { steps: 0, refused: 0, failedThreads: 0, mismatches: 0 }
+  readonly #idle = new Set<WorkerThread>()
+  readonly #busy = new Set<WorkerThread>()
+  #idleTimer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+  }
+
+  get queuedBytes(): number {
+    return this.#queue.bytes
+  }
+
+  get threads(): readonly WorkerThread[] {
+    return [...this.#busy, ...this.#idle]
+  }
+
+  /** Rejects with 429 if the queue is full, with 503 if the step takes too much time or memory, with the client's reason if it is gone. */
+  run(step: Step, { user, bytes, onAbort }: StepOwner): Promise<TaskResult> {
+    if (this.#isClosed) return Promise.reject(shuttingDown())
+    return new Promise((resolve, reject) => {
+      const pending: Pending = { task: { id: randomUUID(), step }, user, bytes, resolve, reject, done: () => undefined }
+      if (!this.#queue.add(pending)) {
+        this.counters.refused += 1
+        reject(new OverloadedError())
+        return
+      }
+      // A step that runs already goes on, and its result is dropped: to end its thread would cost others more.
+      pending.done =
+        onAbort?.((reason) => {
+          this.#queue.remove(pending)
+          reject(reason)
+        }) ?? pending.done
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#idleTimer)
+    for (const { reject } of this.#queue.clear()) reject(shuttingDown())
+    await Promise.all(this.threads.map((thread) => thread.terminate()))
+  }
+
+  #next(): void {
+    while (this.#busy.size < this.#options.threads) {
+      const pending = this.#queue.take()
+      if (pending === undefined) return
+      void this.#serve(pending, this.#takeThread())
+    }
+  }
+
+  #takeThread(): WorkerThread {
+    for (const thread of this.#idle) {
+      this.#idle.delete(thread)
+      if (!thread.hasEnded) return thread
+    }
+    const { settings, maxHeapMiB = defaultHeapMiB, startThread } = this.#options
+    return startThread?.() ?? new WorkerThread({ settings, maxHeapMiB })
+  }
+
+  async #serve({ task, user, resolve, reject, done }: Pending, thread: WorkerThread): Promise<void> {
+    this.#busy.add(thread)
+    const begunMs = performance.now()
+    const timer = limitStep(thread, this.#options.maxStepMs ?? defaultStepMs)
+    try {
+      resolve(await thread.run(task))
+    } catch (thrown) {
+      reject(this.#failure(thrown, task.step.step))
+    } finally {
+      clearInterval(timer)
+      done()
+      this.counters.steps += 1
+      this.#busy.delete(thread)
+      if (!thread.hasEnded) this.#idle.add(thread)
+      this.#queue.charge(user, performance.now() - begunMs)
+      this.#next()
+      this.#watchIdle()
+    }
+  }
+
+  /** The thread is out of memory or of time, was killed, or has mixed up tasks. Another one takes its place. */
+  #failure(thrown: unknown, step: string): Error {
+    if (this.#isClosed) return shuttingDown()
+    const { logger } = this.#options
+    if (thrown instanceof MismatchError) {
+      this.counters.mismatches += 1
+      logger.error({ err: thrown, step }, 'a worker thread mixed up two tasks and was ended; report this as a security issue')
+      return thrown
+    }
+    this.counters.failedThreads += 1
+    logger.error({ err: thrown, step }, 'a worker thread ended while it ran a step; its request fails with 503')
+    return unavailable('the request takes more memory or processor time than one request may')
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idleTimer)
+    if (this.#busy.size > 0 || this.#isClosed) return
+    this.#idleTimer = setTimeout(() => {
+      for (const thread of this.#idle) void thread.terminate()
+      this.#idle.clear()
+    }, this.#options.idleMs ?? defaultIdleMs).unref()
+  }
+}
+
+const shuttingDown = (): Error => unavailable('the server is shutting down')
+
+/** Ends the thread when its step has used more than its processor time. */
+function limitStep(thread: WorkerThread, maxMs: number): NodeJS.Timeout {
+  const begunMs = performance.now()
+  const begunCpu = process.cpuUsage()
+  const check = (): void => {
+    const wallMs = performance.now() - begunMs
+    // Node.js 20 tells the processor time of the whole process alone; one of its threads has not used more than that.
+    const { user, system } = process.cpuUsage(begunCpu)
+    if ((wallMs > maxMs && (user + system) / 1000 > maxMs) || wallMs > maxWaitFactor * maxMs) void thread.terminate()
+  }
+  return setInterval(check, Math.min(checkMs, maxMs)).unref()
+}
