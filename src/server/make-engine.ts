@@ -8,6 +8,7 @@ import { pluginsInOrder } from '../admission/order.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
 import type { TakeEvents } from '../admission/plugins/event-rate-limit.js'
 import type { EvaluateInWorker } from '../admission/policy/evaluate-policy.js'
+import { paramAccessCheck } from '../admission/policy/param-access.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
 import type { Turns } from '../admission/quota/turns.js'
 import type { CatalogSource } from '../api/catalog-source.js'
@@ -89,6 +90,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     ...(ledger === undefined ? {} : { accounts: ledger }),
     access: { authenticators, authorizers, tallies, addToken: (token, user) => list.add(token, user) },
     checkGrant: grantCheck({ index: rbac, authorizers }),
+    checkParamAccess: paramAccessCheck({ store, catalogs, ask: askWith(authorizers) }),
     issuer,
     components: controlPlane,
     agents: agentFinding(settings.agents),

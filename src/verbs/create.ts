@@ -52,6 +52,8 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     try {
       const object = prepare(engine, call, reserved.object)
       const encoded = await check(engine, call, object, undefined)
+      const authorizing = engine.checkParamAccess?.(call, { next: object, old: undefined })
+      if (authorizing !== undefined) await authorizing
       if (request.isByTheWay) await checkMayCreate(engine, call)
       const checked = engine.admission.validate(admission.withObject(object))
       if (checked instanceof Promise) await checked

@@ -33,6 +33,8 @@ export interface Engine extends RuleSettings {
   readonly issuer?: TokenIssuer
   /** Whether somebody may give what a role or binding gives; left out: everybody may. */
   readonly checkGrant?: GrantCheck
+  /** Checks that writers of admission policies and bindings are authorized to read the parameters. Runs on valid objects; left out: no check. */
+  readonly checkParamAccess?: GrantCheck
   /** Other parts of the control plane, which are asked whether they are well. */
   readonly components?: readonly ComponentProbe[]
   /** How the agents on nodes are found; left out: as usual. */

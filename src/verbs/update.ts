@@ -210,6 +210,8 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Shap
   try {
     const object = prepare(call, reserved.object, live)
     const encoded = await check(engine, call, object, { stored: current, object: live })
+    const authorizing = engine.checkParamAccess?.(call, { next: object, old: live })
+    if (authorizing !== undefined) await authorizing
     if (!isAdmitted) {
       const showingNext = shownOf(call, object)
       const next = showingNext instanceof Promise ? await showingNext : showingNext
