@@ -7,7 +7,7 @@ import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { Agent, get } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import { after, test } from 'node:test'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { until } from '../base/until.fixture.js'
 import { issueCertificate } from './issue-certificate.js'
 import { type Listener, type ListenOptions, listen, type RequestListener } from './listen.js'
@@ -44,7 +44,7 @@ async function getHttp2(session: ClientHttp2Session, path = '/'): Promise<string
   return body
 }
 
-async function dial(port: number, options: { cert?: string; key?: string } = {}): Promise<TLSSocket> {
+async function dial(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connectTls({ host: '127.0.0.1', port, ca: authority.cert, ALPNProtocols: ['http/1.1'], ...options })
   await once(socket, 'secureConnect')
   return socket
@@ -237,6 +237,36 @@ for (const row of [
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     assert.match(await readAll(socket), new RegExp(`${row.seen}$|${row.seen}\r\n`))
     assert.match(await getHttp1(port), /nobody/)
+  })
+}
+
+for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+  test(`client certificate: verified anew on every connection, ${version}`, async () => {
+    const serve: RequestListener = (request, response) => {
+      const socket = request.socket as TLSSocket
+      response.end(`authorized ${socket.authorized}, reused ${socket.isSessionReused()}`)
+    }
+    const listener = await start(serve, { clientCa: authority.cert })
+    const client = issueCertificate({ commonName: 'jane', use: 'client', ...times }, authority)
+    let session: Buffer | undefined
+    const verified = async (): Promise<string> => {
+      const socket = await dial(listener.port, {
+        ...client,
+        minVersion: version,
+        maxVersion: version,
+        ...(session === undefined ? {} : { session }),
+      })
+      session = socket.getSession() ?? session
+      socket.on('session', (newest) => {
+        session = newest
+      })
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+      return (await readAll(socket)).split('\r\n').at(-1) ?? ''
+    }
+    assert.equal(await verified(), 'authorized true, reused false')
+    assert.equal(await verified(), 'authorized true, reused false')
+    listener.setClientCa(issueCertificate({ commonName: 'other', use: 'authority', ...times }).cert)
+    assert.equal(await verified(), 'authorized false, reused false')
   })
 }
 

@@ -4,6 +4,7 @@
 // `http2.createSecureServer({ allowHTTP1 })`, but only the former can bound headers, keep-alive and slow requests; so `https` owns the
 // port and hands sockets that chose `h2` to an HTTP/2 server. That one is made when the first of them comes: a start does not wait for it.
 
+import { constants } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { createServer as createHttps, type Server } from 'node:https'
@@ -255,7 +256,10 @@ function tlsOptions({ clientCa, minVersion = 'TLSv1.2', ciphers, namedCertificat
     minVersion,
     ...(ciphers === undefined ? {} : { ciphers }),
     // Whether a certificate is good is for authentication to say, so that a bad one gets an answer and not a broken connection.
-    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+    // No session resumption: a resumed session has no intermediate certificates, and no expiry is checked again.
+    ...(clientCa === undefined
+      ? {}
+      : { ca: clientCa, requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET }),
   }
 }
 

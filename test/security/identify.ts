@@ -2,6 +2,7 @@
 
 import { connect, constants } from 'node:http2'
 import { request } from 'node:https'
+import type { TLSSocket } from 'node:tls'
 import type { RunningServer } from 'cluster-apiserver'
 
 /** Everybody may ask, so that the answer tells of authentication alone. Whoever is nobody gets 401. */
@@ -20,6 +21,8 @@ export interface Showing {
   /** Several values become several headers. */
   readonly headers?: { readonly [name: string]: string | string[] }
   readonly protocol?: 'h1' | 'h2'
+  /** Opens the connection; `cert` and `key` do not count then. */
+  readonly connect?: () => TLSSocket
 }
 
 export interface Known {
@@ -31,8 +34,9 @@ export interface Known {
 }
 
 export async function identify({ url, caPem }: Pick<RunningServer, 'url' | 'caPem'>, showing: Showing): Promise<Known> {
-  const { cert, key, token, headers = {}, protocol = 'h1' } = showing
-  const tls = { ca: caPem, ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }
+  const { cert, key, token, headers = {}, protocol = 'h1', connect: createConnection } = showing
+  const pair = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }
+  const tls = createConnection === undefined ? { agent: false, ca: caPem, ...pair } : { createConnection }
   const sent = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), 'content-type': 'application/json', ...headers }
   const { status, text } = await (protocol === 'h1' ? overHttp1(url, tls, sent) : overHttp2(url, tls, sent))
   if (status !== 201) return { status }
@@ -58,7 +62,7 @@ type Headers = { readonly [name: string]: string | string[] }
 
 function overHttp1(url: string, tls: object, headers: Headers): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const asked = request(new URL(path, url), { method: 'POST', agent: false, headers, ...tls }, (response) => {
+    const asked = request(new URL(path, url), { method: 'POST', headers, ...tls }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
