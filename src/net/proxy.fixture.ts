@@ -13,7 +13,7 @@ import { headersToForward } from './forwarded-headers.js'
 import { issueCertificate } from './issue-certificate.js'
 import { type Listener, listen } from './listen.js'
 import { type Forwarding, forward } from './reverse-proxy.js'
-import { Upstream, type UpstreamLimits, type UpstreamTls } from './upstream.js'
+import { Upstream, type UpstreamLimits, type UpstreamOptions } from './upstream.js'
 
 const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
 export const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
@@ -60,7 +60,7 @@ export interface Proxy {
 
 export async function startProxy(
   url: URL,
-  options: { readonly tls?: UpstreamTls; readonly limits?: Partial<UpstreamLimits>; readonly more?: Partial<Forwarding> } = {},
+  options: { readonly tls?: UpstreamOptions; readonly limits?: Partial<UpstreamLimits>; readonly more?: Partial<Forwarding> } = {},
 ): Promise<Proxy> {
   const upstream = new Upstream(options.tls, options.limits)
   const ends: string[] = []

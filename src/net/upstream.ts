@@ -25,6 +25,8 @@ export interface UpstreamOptions extends UpstreamTls {
   readonly tally?: CertificateTally | undefined
   /** Left out: directly. */
   readonly dial?: Dial | undefined
+  /** True: no connection serves a second request, so bytes meant for one user cannot reach another. */
+  readonly neverReuses?: boolean
 }
 
 export interface UpstreamLimits {
@@ -61,6 +63,8 @@ export interface UpstreamRequest {
   readonly isUpgrade?: boolean
   /** No kept connection. */
   readonly isFresh?: boolean
+  /** Name that the certificate must have, if the URL has the resolved address instead. */
+  readonly serverName?: string | undefined
 }
 
 /** One sort of connections: the same credentials and the same trust, to any number of servers. */
@@ -77,16 +81,17 @@ export class Upstream {
   }
 
   /** A request that has not been sent yet. Redirects are answers like others. */
-  request({ url, method, path, headers, isUpgrade = false, isFresh = false }: UpstreamRequest): ClientRequest {
-    const options: RequestOptions = {
+  request({ url, method, path, headers, isUpgrade = false, isFresh = false, serverName }: UpstreamRequest): ClientRequest {
+    const options: RequestOptions & { servername?: string } = {
       method,
       host: hostOf(url),
       port: portOf(url),
       path: path ?? `${url.pathname}${url.search}`,
       headers,
       maxHeaderSize: this.limits.maxHeaderBytes,
-      agent: this.#agentFor(url.protocol, !isUpgrade && !isFresh),
+      agent: this.#agentFor(url.protocol, !isUpgrade && !isFresh && !this.#tls.neverReuses),
       timeout: this.limits.idleMs,
+      ...(serverName === undefined ? {} : { servername: serverName }),
     }
     const sent = url.protocol === 'https:' ? requestHttps(options) : requestHttp(options)
     const shown = this.#shown
@@ -152,7 +157,10 @@ function retire(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy()
 }
 
-/** Node bounds the kept connections to each server, and not those to all: there may be thousands of servers. */
+/**
+ * Node bounds the kept connections to each server, and not those to all: there may be thousands of servers. It also discards bytes that arrive on
+ * a kept connection: a server that sends without a request would send forever, or have the rest taken for the next response.
+ */
 function boundFreeSockets(agent: Agent): void {
   const kept = new Set<Duplex>()
   const known = new WeakSet<Duplex>()
@@ -161,12 +169,18 @@ function boundFreeSockets(agent: Agent): void {
   agent.keepSocketAlive = (socket: Duplex): boolean => {
     if (kept.size >= freeSockets.all || !(keep(socket) as unknown as boolean)) return false
     kept.add(socket)
+    socket.on('data', closeOnData)
     if (!known.has(socket)) socket.once('close', () => kept.delete(socket))
     known.add(socket)
     return true
   }
   agent.reuseSocket = (socket, request): void => {
     kept.delete(socket)
+    socket.off('data', closeOnData)
     reuse(socket, request)
   }
+}
+
+function closeOnData(this: Duplex): void {
+  this.destroy()
 }

@@ -30,7 +30,8 @@ export function makeReach({ settings, logger, closing }: Opening, { cluster: dia
     // Without an authority nobody's certificate can be checked.
     agent: new Upstream({ ca, insecure: ca === undefined, ...reloading?.current, dial }, limits),
     uncheckedAgent: new Upstream({ insecure: true, ...reloading?.current, dial }, limits),
-    anybody: new Upstream({ insecure: true, dial }),
+    // Pods and services of different tenants: a TCP connection per request costs less than one response in the wrong hands.
+    anybody: new Upstream({ insecure: true, dial, neverReuses: true }),
   }
   closing.add(() => reloading?.close())
   closing.add(() => {
