@@ -49,7 +49,7 @@ export class ForwardingRoom {
   }
 }
 
-export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isOwn' | 'into'> {
+export interface Destination extends Pick<Forwarding, 'serverName' | 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isOwn' | 'into'> {
   readonly upstream: Upstream
   /** Where it is; the path of it counts where no other is given. */
   readonly url: URL
@@ -68,7 +68,8 @@ export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSe
 /** Rejects with an `UpstreamError` where nothing was answered; resolves when all is over. */
 export async function forwardExchange(exchange: Exchange, destination: Destination): Promise<void> {
   const { request, response } = exchange
-  const { upstream, url, path, changeHeaders, inspect, begin, onUpgrade, transforms, bytesPerSecond, isRefusal, isOwn, into } = destination
+  const { upstream, url, path, serverName, changeHeaders, inspect, begin, onUpgrade, transforms, bytesPerSecond, isRefusal, isOwn, into } =
+    destination
   const headers = headersToForward(request, isCredential)
   withoutTokenProtocol(headers)
   changeHeaders?.(headers)
@@ -78,6 +79,7 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
     upstream,
     url,
     ...(path === undefined ? {} : { path }),
+    serverName,
     headers,
     begin: (head) => {
       inspect?.(head)

@@ -172,6 +172,7 @@ async function passProxied(exchange: Exchange, reach: Reach, location: Location)
     upstream: reach.upstreams[location.trust],
     url,
     path: withQuery(location.path, info.query),
+    serverName: location.serverName,
     bytesPerSecond: reach.bytesPerSecond,
     ...(isUpgrade
       ? {}

@@ -32,6 +32,8 @@ export interface Forwarding {
   readonly url: URL
   /** Path and query, encoded; left out: those of the URL. */
   readonly path?: string
+  /** Name that the certificate must have, if the URL has an address instead. */
+  readonly serverName?: string | undefined
   /** Made with `headersToForward`, and changed as one likes. */
   readonly headers: RawHeaders
   /** Writes the head of the answer. May throw instead, and then nothing of the answer is passed on. */
@@ -87,13 +89,13 @@ function hasNoBody(request: Request): boolean {
 }
 
 function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: boolean; readonly isFresh: boolean }): Promise<void> {
-  const { request, response, upstream, url, path } = forwarding
+  const { request, response, upstream, url, path, serverName } = forwarding
   const headers = [...forwarding.headers]
   const hasLength = headerOf(headers, 'content-length') !== undefined
   if (hasBody && !hasLength) headers.push('Transfer-Encoding', 'chunked')
   else if (!hasBody && !hasLength && !isSafe(methodOf(forwarding))) headers.push('Content-Length', '0')
   return new Promise((resolve, reject) => {
-    const sent = upstream.request({ url, path, method: methodOf(forwarding), headers, isFresh })
+    const sent = upstream.request({ url, path, method: methodOf(forwarding), headers, isFresh, serverName })
     const watch = watchHead(sent, upstream)
     const leave = (): void => void sent.destroy()
     response.once('close', leave)
@@ -309,10 +311,10 @@ function cut(response: Response): void {
 
 /** The other server's refusal of another protocol is passed on; what is neither that nor a change is an error. */
 function forwardUpgrade(forwarding: Forwarding): Promise<void> {
-  const { request, response, upstream, url, path, onUpgrade, bytesPerSecond } = forwarding
+  const { request, response, upstream, url, path, serverName, onUpgrade, bytesPerSecond } = forwarding
   const headers = [...forwarding.headers, 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? '']
   return new Promise((resolve, reject) => {
-    const sent = upstream.request({ url, path, method: request.method ?? 'GET', headers, isUpgrade: true })
+    const sent = upstream.request({ url, path, method: request.method ?? 'GET', headers, isUpgrade: true, serverName })
     const watch = watchHead(sent, upstream)
     const leave = (): void => void sent.destroy()
     response.once('close', leave)

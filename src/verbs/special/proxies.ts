@@ -99,10 +99,12 @@ function isOfPod(way: Way, { ip, targetRef }: EndpointAddress): boolean {
 export const proxyToNode: Connect = async (way) => {
   const { scheme, name, port } = splitName(way.call.name, 'node')
   const agent = agentOf(way, name)
+  // Connects to the address that was checked: a second lookup of the name could give another one (DNS rebinding).
   const address = await reachableAddress(way, agent.host)
   const isAgent = port === '' || port === agent.port
-  // The name matters to whoever looks at the agent's certificate. Of anybody else only the address that was checked counts.
-  return isAgent ? { ...through(way, agent), trust: 'agent' } : through(way, { scheme, host: address, port })
+  if (!isAgent) return through(way, { scheme, host: address, port })
+  const serverName = parseIp(agent.host) === undefined ? agent.host : undefined
+  return { ...through(way, { ...agent, host: address }), trust: 'agent', serverName }
 }
 
 /** One of the addresses of a name, all of which must be allowed. */

@@ -53,6 +53,8 @@ export interface Location {
   /** Encoded; undefined: what the client asked with. */
   readonly query: string | undefined
   readonly trust: Trust
+  /** Name that the certificate must have, if `host` is the address that it was resolved to. */
+  readonly serverName?: string | undefined
 }
 
 /** Undefined: there is nothing to be found at the end of it, and nobody needs to be asked for that. */
