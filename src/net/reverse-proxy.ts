@@ -313,6 +313,8 @@ function cut(response: Response): void {
 function forwardUpgrade(forwarding: Forwarding): Promise<void> {
   const { request, response, upstream, url, path, serverName, onUpgrade, bytesPerSecond } = forwarding
   const headers = [...forwarding.headers, 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? '']
+  // Node would send an empty chunked body, whose last chunk the other server takes for the first bytes of the new protocol.
+  if (!isSafe(request.method) && headerOf(headers, 'content-length') === undefined) headers.push('Content-Length', '0')
   return new Promise((resolve, reject) => {
     const sent = upstream.request({ url, path, method: request.method ?? 'GET', headers, isUpgrade: true, serverName })
     const watch = watchHead(sent, upstream)
