@@ -169,7 +169,6 @@ class RedirectError extends Error {}
 
 /** Said by this server already, or for it to say: who may read its answers in a browser. */
 const notPassedBack = [
-  'audit-id',
   'cache-control',
   'access-control-allow-credentials',
   'access-control-allow-headers',

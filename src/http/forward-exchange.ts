@@ -83,6 +83,8 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
     headers,
     begin: (head) => {
       inspect?.(head)
+      // This server sends its own; a second one would lead to another entry of the audit log.
+      removeHeader(head.headers, 'audit-id')
       if (begin !== undefined) begin()
       else writeHead(exchange, head.code, [...headersBeside(exchange), ...head.headers])
     },
