@@ -2,7 +2,7 @@
 // holds a lock of the operating system on it, which ends with the process however that ends, and which works across containers. Such a
 // lock is lost when anything in the process closes another handle of the file, so that a note of who owns the folder stands beside it.
 
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { StorageRefusedError } from './storage.js'
@@ -21,7 +21,9 @@ export function lockFolder(folder: string): FolderLock {
   const { dev, ino } = statSync(folder)
   const identity = `${dev}:${ino}`
   if (heldHere.has(identity)) throw refusal(folder, process.pid)
-  const root = open({ path: join(folder, lockFileName), noSubdir: true, overlappingSync: false, maxReaders: 16, encoding: 'binary' })
+  const path = join(folder, lockFileName)
+  const root = open({ path, noSubdir: true, overlappingSync: false, maxReaders: 16, encoding: 'binary' })
+  makePrivate(path)
   const note = join(folder, ownerNoteName)
   const holder = becomeReader(root) ?? lastingOwner(note)
   if (holder !== undefined) {
@@ -43,6 +45,11 @@ export function lockFolder(folder: string): FolderLock {
       heldHere.delete(identity)
     },
   }
+}
+
+/** LMDB creates its files with mode 0664: another user who can open them could take the lock. */
+function makePrivate(path: string): void {
+  for (const file of [path, `${path}-lock`]) chmodSync(file, 0o600)
 }
 
 const patience = { tries: 20, pauseMs: 50 }

@@ -74,7 +74,7 @@ export async function promoteDraft(path: string): Promise<void> {
  * there to stay when the function that it answers with has resolved, which can be called once.
  */
 export async function renameDraft(path: string): Promise<() => Promise<void>> {
-  chmodSync(draftPath(path), 0o600)
+  for (const file of [draftPath(path), `${draftPath(path)}-lock`]) chmodSync(file, 0o600)
   await syncFile(draftPath(path))
   // Opened before, so that a lack of descriptors comes while nothing has happened.
   const folder = openSync(dirname(path), 'r')

@@ -124,7 +124,7 @@ function create(path: string, mark: string): Tables {
   for (const stale of [path, `${path}-lock`]) rmSync(stale, { force: true })
   const tables = openTables({ path, create: true, noSync: true })
   if (!tables) throw new StorageUnavailableError('the tables of the mirror could not be made')
-  chmodSync(path, 0o600)
+  for (const file of [path, `${path}-lock`]) chmodSync(file, 0o600)
   tables.root.transactionSync(() => tables.meta.put('mark', Buffer.from(mark)))
   return tables
 }
