@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -49,6 +49,20 @@ test('files that are made beside other work are in their places once they are wr
   assert.deepEqual([readFileSync(one, 'utf8'), readFileSync(other, 'utf8')], ['first', 'second'])
   assert.equal(statSync(one).mode & 0o777, 0o600)
   assert.deepEqual(readdirSync(folder).sort(), ['other', 'pki'])
+  rmSync(folder, { recursive: true })
+})
+
+test('a draft that another user put there is not written to', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'private-files-'))
+  const [path, planted] = [join(folder, 'ca.key'), join(folder, 'planted')]
+  writeFileSync(planted, 'planted', { mode: 0o644 })
+  const draft = `${path}.${process.pid}.draft`
+  symlinkSync(planted, draft)
+  writePrivateFile(path, 'secret')
+  assert.equal(readFileSync(planted, 'utf8'), 'planted')
+  writeFileSync(draft, '', { mode: 0o644 })
+  writePrivateFile(path, 'secret')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
   rmSync(folder, { recursive: true })
 })
 

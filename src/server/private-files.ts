@@ -129,7 +129,9 @@ function withDraft<T>(path: string, content: string, finish: (written: Draft) =>
 }
 
 function openWritten(draft: string, content: string): number {
-  const file = openSync(draft, 'w', 0o600)
+  // Never an existing file: it could be of another user or mode, or a link to elsewhere.
+  rmSync(draft, { force: true })
+  const file = openSync(draft, 'wx', 0o600)
   try {
     writeFileSync(file, content)
     return file
