@@ -141,6 +141,23 @@ test('says where it listens and how to connect', async () => {
   assert.equal(complained(), '')
 })
 
+for (const [address, flags, hint] of [
+  ['0.0.0.0', [], '(--bind-address=0.0.0.0); requests without a credential are from system:anonymous, unless --anonymous-auth=false'],
+  ['::', ['--anonymous-auth=false'], '(--bind-address=::); requests without a credential are refused'],
+  ['127.0.0.1', [], undefined],
+  ['0:0:0:0:0:0:0:1', [], undefined],
+] as const)
+  test(`says ${hint === undefined ? 'nothing' : 'that other machines can connect'} when bound to ${address}`, async () => {
+    const { surroundings, said } = stage()
+    await main([...memory, `--bind-address=${address}`, ...flags], surroundings)
+    assert.equal(
+      said()
+        .split('\n')
+        .find((line) => line.includes('other machines')),
+      hint && `  other machines can connect ${hint}`,
+    )
+  })
+
 test('with nothing but memory the client configuration is printed', async () => {
   const { surroundings, said } = stage()
   await main(memory, surroundings)
