@@ -144,6 +144,13 @@ describe('proxies', needsAddress, () => {
     }
   })
 
+  test('a service that is an alias of a name leads nowhere', async () => {
+    const { client } = cluster.server
+    const spec = { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] }
+    expectStatus(await client.post(services, { metadata: { name: 'alias' }, spec }), 201)
+    for (const name of ['alias', `alias:${port}`]) expectFailure(await client.get(`${services}/${name}/proxy/x`), 404, 'NotFound')
+  })
+
   test('a node: its agent, which knows the server, and anything else on it, which does not', async () => {
     const healthy = await cluster.server.client.get('/api/v1/nodes/node/proxy/healthz')
     assert.deepEqual([healthy.status, healthy.text, cluster.agent.asked.at(-1)?.client], [200, 'ok', 'the-server'])
@@ -154,7 +161,17 @@ describe('proxies', needsAddress, () => {
   test('this machine itself, its neighbours and crowds are not reached', async () => {
     const { client } = cluster.server
     await cluster.makePod('inside')
-    for (const ip of ['127.0.0.1', '169.254.169.254', '224.0.0.1', '0.0.0.0', '::1', 'fe80::1']) {
+    for (const ip of [
+      '127.0.0.1',
+      '127.0.0.01',
+      '169.254.169.254',
+      '224.0.0.1',
+      '0.0.0.0',
+      '::1',
+      'fe80::1',
+      '::ffff:127.0.0.1',
+      '::ffff:a9fe:a9fe',
+    ]) {
       await placePod(cluster.server, 'inside', ip)
       const { message } = expectFailure(await client.get(`${pods}/inside:80/proxy/`), 400, 'BadRequest') as { readonly message?: string }
       assert.equal(message, 'address not allowed', ip)

@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
+import { needsAddress, ownAddress, placePod } from '../kit/agent-cluster.js'
 import { clientOf, tokenOf } from '../kit/embedded.js'
-import { expectStatus } from '../kit/fixtures.js'
+import { expectStatus, until } from '../kit/fixtures.js'
 
 interface Got {
   readonly status: number
@@ -113,6 +114,26 @@ describe('a server bound to all addresses', () => {
       assert.equal((await ask('/api', { headers })).status, 403)
     for (const name of ['token', 'access_token', 'bearer']) assert.equal((await ask(`/api?${name}=${tokenOf(server)}`)).status, 403)
     assert.equal((await ask('/api', { headers: { 'Impersonate-User': 'system:admin' } })).status, 403)
+  })
+
+  test('a pod or a node that claims to be the API server leads to it without a credential', needsAddress, async () => {
+    const client = clientOf(server)
+    const { port } = server
+    const addresses = [{ type: 'InternalIP', address: ownAddress }]
+    const status = { addresses, daemonEndpoints: { kubeletEndpoint: { Port: port } } }
+    expectStatus(await client.post('/api/v1/nodes', { metadata: { name: 'self' }, status }), 201)
+    await until(
+      () => client.get('/api/v1/namespaces/default/serviceaccounts/default'),
+      (answer) => answer.status === 200,
+    )
+    const spec = { nodeName: 'self', containers: [{ name: 'main', image: 'registry.example/main:1' }] }
+    expectStatus(await client.post('/api/v1/namespaces/default/pods', { metadata: { name: 'self' }, spec }), 201)
+    await placePod({ client }, 'self', ownAddress ?? '')
+    for (const way of ['/api/v1/nodes/self', `/api/v1/namespaces/default/pods/https:self:${port}`]) {
+      const { text } = expectStatus(await client.get(`${way}/proxy/api/v1/secrets`), 403)
+      assert.match(text, /system:anonymous/)
+    }
+    client.close()
   })
 
   test('only the owner may read or enter what is in the data folder, whatever the umask', async () => {
