@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { createServer as createTlsServer } from 'node:tls'
 import { until } from '../base/until.fixture.js'
+import { issueCertificate } from './issue-certificate.js'
 import { JsonEndpoint } from './json-endpoint.js'
 
 async function withServer(listener: RequestListener, act: (url: string) => Promise<void>): Promise<void> {
@@ -84,4 +86,34 @@ test('one that is closed asks nobody any more, also not those again whom it was 
       assert.equal(asked, 2)
     },
   )
+})
+
+test('a surplus response in a TLS record of its own is never the response to the next request', async (t) => {
+  const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+  const authority = { ...issueCertificate({ commonName: 'authority', use: 'authority', ...times }), commonName: 'authority' }
+  const pair = issueCertificate({ commonName: 'hook', hosts: ['127.0.0.1'], use: 'server', ...times }, authority)
+  const recordBytes = 16 << 10
+  const head = (bytes: number, more = ''): string => `HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n${more}\r\n`
+  const padding = (bytes: number): string => `x-padding: ${'p'.repeat(bytes)}\r\n`
+  // The first response fills a record exactly.
+  const first = `${head(1, padding(recordBytes - head(1, padding(0)).length - 1))}x`
+  const server = createTlsServer({ ...pair, ALPNProtocols: ['http/1.1'] }, (socket) => {
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes: Buffer) => {
+      const isEvil = bytes.toString().endsWith('"evil"')
+      socket.write(isEvil ? `${first}${head(7)}surplus` : `${head(3)}own`)
+    })
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const endpoint = new JsonEndpoint({ url, ca: authority.cert }, { timeoutMs: 60_000, maxSockets: 1 })
+  t.after(() => {
+    endpoint.close()
+    server.close()
+  })
+  const answerTo = async (text: string): Promise<string> => (await endpoint.post(JSON.stringify(text))).body.toString()
+  assert.equal(await answerTo('evil'), 'x')
+  assert.equal(await answerTo('after it'), 'own')
+  // The same with a request that waits for the connection.
+  assert.deepEqual(await Promise.all([answerTo('evil'), answerTo('behind it'), answerTo('behind both')]), ['x', 'own', 'own'])
 })

@@ -55,6 +55,8 @@ export class KeptConnections {
   #isClosed = false
   /** How many connections are on their way, where they have to be waited for. */
   #opening = 0
+  /** Connections whose response is complete, and which are not free before the event loop has read from them once more. */
+  #resting = 0
   /** In this turn of the event loop. */
   #openedNow = 0
   #goesOn: NodeJS.Immediate | undefined
@@ -71,7 +73,9 @@ export class KeptConnections {
     return new Promise((resolve, reject) => {
       const asked: Asked = new PendingQuestion(question, { resolve, reject })
       asked.start((why) => this.#fail(asked, why))
-      if (!asked.isOver) this.#begin(asked)
+      if (asked.isOver) return
+      if (this.#shouldAwaitRest(asked)) this.#waiting.add(asked)
+      else this.#begin(asked)
     })
   }
 
@@ -111,6 +115,11 @@ export class KeptConnections {
       this.#openedNow = 0
       this.#shareWaiting()
     })
+  }
+
+  /** True when a resting connection will be free for it: cheaper than a new one. */
+  #shouldAwaitRest({ question: { isFresh = false } }: Asked): boolean {
+    return !isFresh && this.#free.length === 0 && this.#resting > this.#waiting.size && !this.#shared?.isOpen
   }
 
   #takeFree(): Connection | undefined {
@@ -262,8 +271,23 @@ export class KeptConnections {
     if (head === undefined) asked.refuse(new Error('an answer without a head'))
     else asked.answer({ head, body })
     // An answer that comes before the question was sent is followed by the rest of the question.
-    if (reader.isReusable && head !== undefined && connection.socket.writableLength === 0) this.#release(connection, head)
+    if (reader.isReusable && head !== undefined && connection.socket.writableLength === 0) this.#rest(connection, head)
     else this.#drop(connection, undefined)
+  }
+
+  /**
+   * A second response that the server sent along with the first must not become the response to the next request: it may be in another TLS record or
+   * still in the socket's buffer. So everything that has arrived is read before the connection is used again; surplus bytes end it.
+   */
+  #rest(connection: Connection, head: AnswerHead): void {
+    this.#resting++
+    const release = (): void => {
+      this.#resting--
+      if (this.#all.has(connection)) this.#release(connection, head)
+      else if (!this.#isClosed && this.#waiting.size > 0) this.#goOnLater()
+    }
+    // Sockets are polled between two immediates.
+    setImmediate(() => setImmediate(release))
   }
 
   #release(connection: Connection, { keptSeconds }: AnswerHead): void {
