@@ -1,6 +1,8 @@
 // A review that is sent to somebody else's service: asked again with growing pauses while what is wrong may pass, and read back.
 
+import { ApiError } from '../api/api-error.js'
 import { SharedPieces } from '../base/pieces.js'
+import { decodeJsonObject, type ExpectedType } from '../codec/decode-object.js'
 import type { EndpointAnswer } from '../net/json-endpoint.js'
 
 export interface AskedWebhook {
@@ -13,6 +15,8 @@ export interface Review {
   readonly kind: string
   readonly apiVersion: string
 }
+
+type ReviewSchema = ExpectedType['schema']
 
 /** Room for ten thousand groups: all of them are looked at with every request of a user. */
 const mostAnswerBytes = 512 << 10
@@ -27,13 +31,13 @@ const mostPauseMs = 5000
 const passing: ReadonlySet<number> = new Set([429, 500, 504])
 
 /** The status of the answer, which must be of the kind and version that was sent. Rejects with one sentence. */
-export async function askWebhook<Status>(service: AskedWebhook, review: Review): Promise<Partial<Status>> {
+export async function askWebhook<Status>(service: AskedWebhook, review: Review, schema: ReviewSchema): Promise<Partial<Status>> {
   let pauseMs = firstPauseMs
   for (let attempt = 1; ; attempt++) {
     const answer = await postOnce(service, review)
     if (answer !== undefined && !mayPass(answer)) {
       if (answer.body.length > mostAtOnce && pieces.isOver) await pieces.next()
-      return statusIn<Status>(answer, review)
+      return statusIn<Status>(answer, review, schema)
     }
     if (attempt === mostAttempts) throw new Error(answer === undefined ? 'its connection was reset' : `it answered ${answer.status}`)
     await service.sleep(answer?.retryAfter === undefined ? pauseMs : Math.min(answer.retryAfter * 1000, mostPauseMs))
@@ -53,22 +57,15 @@ async function postOnce({ post }: AskedWebhook, review: Review): Promise<Endpoin
   }
 }
 
-function statusIn<Status>({ status: code, body }: EndpointAnswer, { kind, apiVersion }: Review): Partial<Status> {
+/** Decoded with the schema of the kind: a field of another type (`denied: "true"`) makes the whole response count for nothing. */
+function statusIn<Status>({ status: code, body }: EndpointAnswer, { kind, apiVersion }: Review, schema: ReviewSchema): Partial<Status> {
   if (code < 200 || code > 299) throw new Error(`it answered ${code}`)
   if (body.length > mostAnswerBytes) throw new Error(`its answer is longer than ${mostAnswerBytes} bytes`)
-  const answer = objectIn(body)
-  if (answer['kind'] !== kind || answer['apiVersion'] !== apiVersion) throw new Error(`its answer is no ${kind} of ${apiVersion}`)
-  const { status } = answer
-  return typeof status === 'object' && status !== null ? (status as Partial<Status>) : {}
-}
-
-function objectIn(body: Buffer): { readonly [name: string]: unknown } {
-  let value: unknown
   try {
-    value = JSON.parse(body.toString('utf8'))
-  } catch {
-    throw new Error('its answer is no JSON')
+    const { status } = decodeJsonObject(body, { kind, apiVersion, schema }).object as { readonly status?: Partial<Status> }
+    return status ?? {}
+  } catch (thrown) {
+    if (thrown instanceof ApiError) throw new Error(`its answer is no ${kind} of ${apiVersion}`, { cause: thrown })
+    throw thrown
   }
-  if (typeof value !== 'object' || value === null) throw new Error('its answer is no JSON object')
-  return value as { readonly [name: string]: unknown }
 }

@@ -39,11 +39,20 @@ const stageOf = (reply: (document: object, call: number) => object | number | Er
 
 const pods = 'GET /api/v1/namespaces/n/pods'
 
-const replies: readonly { readonly status: object; readonly decision: Decision }[] = [
+const unreadable = 'the authorization webhook could not be asked: its answer is no SubjectAccessReview of authorization.cluster.io/v1'
+
+const replies: readonly { readonly status: unknown; readonly decision: Decision }[] = [
   { status: { allowed: true, reason: 'fine' }, decision: { verdict: 'allow', reason: 'fine' } },
   { status: { allowed: false, denied: true, reason: 'not today' }, decision: { verdict: 'deny', reason: 'not today' } },
   { status: { allowed: false }, decision: { verdict: 'no-opinion', reason: '' } },
-  { status: { allowed: 'true' }, decision: { verdict: 'no-opinion', reason: '' } },
+  ...[
+    { allowed: 'true' },
+    { allowed: true, denied: 'true' },
+    { allowed: true, denied: 1 },
+    { allowed: true, reason: {} },
+    'allowed',
+    [true],
+  ].map((status) => ({ status, decision: { verdict: 'no-opinion', reason: '', error: unreadable } as const })),
   {
     status: { allowed: true, denied: true, reason: 'both' },
     decision: { verdict: 'deny', reason: 'both', error: 'webhook subject access review returned both allow and deny response' },
@@ -108,6 +117,48 @@ test('a yes counts for longer than a no, and each for what was asked alone', asy
   stage.clock.ms = 301
   await stage.decide(pods)
   assert.equal(stage.sent.length, 5)
+})
+
+test('a yes counts for nobody whose user or request differs in one field, however the fields are put together', async () => {
+  const allowed = user('ann', { uid: 'u', groups: ['a', 'b'], extra: { k: ['v', 'w'] } })
+  const path = '/api/v1/namespaces/n/pods/p/log'
+  const stage = stageOf((_document, call) => ({ status: { allowed: call === 1 } }))
+  assert.equal((await stage.decide(`GET ${path}`, allowed)).verdict, 'allow')
+  const others: readonly User[] = [
+    { ...allowed, name: 'ann ' },
+    { ...allowed, name: 'ann","groups":["a","b"]' },
+    { ...allowed, name: 'a\u0301nn' },
+    { ...allowed, name: '\u00e1nn' },
+    { ...allowed, name: 'ann\ud800' },
+    { ...allowed, name: 'ann\ufffd' },
+    { ...allowed, uid: '' },
+    { ...allowed, groups: ['a,b'] },
+    { ...allowed, groups: ['a","b'] },
+    { ...allowed, groups: ['b', 'a'] },
+    { ...allowed, groups: ['a', 'b', ''] },
+    { ...allowed, groups: [] },
+    { ...allowed, extra: {} },
+    { ...allowed, extra: { k: ['v,w'] } },
+    { ...allowed, extra: { k: ['v'], '': ['w'] } },
+    { ...allowed, extra: { k: ['v', 'w'], l: [] } },
+  ]
+  for (const other of others) assert.equal((await stage.decide(`GET ${path}`, other)).verdict, 'no-opinion', JSON.stringify(other))
+  const requests = [
+    `DELETE ${path}`,
+    'GET /api/v1/namespaces/n/pods/p',
+    'GET /api/v1/namespaces/n/pods/log',
+    'GET /api/v1/namespaces/n/pods/q/log',
+    'GET /api/v1/namespaces/m/pods/p/log',
+    'GET /api/v1/namespaces/n/services/p/log',
+    'GET /api/v2/namespaces/n/pods/p/log',
+    'GET /apis/g/v1/namespaces/n/pods/p/log',
+    'GET /apis/n/v1/pods/p/log',
+    'GET /api/v1/pods',
+    'GET /pods',
+  ]
+  for (const request of requests) assert.equal((await stage.decide(request, allowed)).verdict, 'no-opinion', request)
+  assert.equal(stage.sent.length, 1 + others.length + requests.length)
+  assert.equal((await stage.decide(`GET ${path}`, allowed)).verdict, 'allow')
 })
 
 test('what is very long is not kept, and those who ask the same at once wait for one answer', async () => {

@@ -7,6 +7,7 @@ import type { Identity } from '../api/identity.js'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
 import { shorten } from '../base/shorten.js'
+import { type SubjectAccessReviewStatus, subjectAccessReview } from '../resources/authorization/v1.schema.js'
 import { type AskedWebhook, askWebhook } from './ask-webhook.js'
 import type { AccessAttributes, AccessRequest, Authorizer, Decision } from './authorize.js'
 
@@ -90,18 +91,12 @@ function specOf({ user, info }: AccessRequest, version: WebhookAccess['version']
 const filled = (fields: { readonly [name: string]: string }): { readonly [name: string]: string } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 
-interface Reviewed {
-  readonly allowed: unknown
-  readonly denied: unknown
-  readonly reason: unknown
-}
-
 async function ask(access: WebhookAccess, spec: object): Promise<Decision> {
   const apiVersion = `${access.identity.group({ stem: 'authorization' })}/${access.version}`
   const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
-  const { allowed, denied, reason } = await askWebhook<Reviewed>(access, review)
-  const why = typeof reason === 'string' ? shorten(reason, mostReason) : ''
-  if (denied === true && allowed === true)
+  const { allowed, denied, reason = '' } = await askWebhook<SubjectAccessReviewStatus>(access, review, subjectAccessReview)
+  const why = shorten(reason, mostReason)
+  if (denied && allowed)
     return { verdict: 'deny', reason: why, error: 'webhook subject access review returned both allow and deny response' }
-  return { verdict: denied === true ? 'deny' : allowed === true ? 'allow' : 'no-opinion', reason: why }
+  return { verdict: denied ? 'deny' : allowed ? 'allow' : 'no-opinion', reason: why }
 }

@@ -54,9 +54,37 @@ test('a yes is the user, for as long as it is said to count', async () => {
   assert.equal(found.holds?.(2000), false)
 })
 
-test('a yes without a name is a user without one, as with the reference', async () => {
-  const found = await stage(() => ({ body: { authenticated: true, user: { groups: ['staff'] } } })).authenticate()
-  assert.equal(found?.user?.name, '')
+const lies: { readonly [title: string]: object } = {
+  'no user': { user: undefined },
+  'an empty user name': { user: { username: '', groups: ['staff'] } },
+  'a user name that is a number': { user: { username: 1 } },
+  'groups that are a text': { user: { username: 'zoe', groups: 'system:masters' } },
+  'a group that is a number': { user: { username: 'zoe', groups: ['devs', 1] } },
+  'extra values that are a text': { user: { username: 'zoe', extra: { scopes: 'a' } } },
+  'authenticated as a text': { authenticated: 'true' },
+  'audiences that are a text': { audiences: 'here' },
+}
+
+for (const [title, lie] of Object.entries(lies)) {
+  test(`a response with ${title} authenticates nobody, and is not remembered`, async () => {
+    const { authenticate, sent } = stage(() => ({ body: { ...zoe, ...lie } }))
+    for (const _ of ['once', 'again']) assert.equal((await authenticate())?.user, undefined)
+    assert.equal(sent.length, 2)
+  })
+}
+
+test('a response is only data: a member named __proto__ changes nothing else', async () => {
+  const body = `{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","status":{"authenticated":true,"__proto__":{"error":"x"},
+    "user":{"username":"zoe","__proto__":{"uid":"root"},"extra":{"__proto__":["a"]}}}}`
+  const user = (await stage(() => ({ body })).authenticate())?.user
+  assert.deepEqual([user?.name, user?.uid, Object.keys(user?.extra ?? {})], ['zoe', '', ['__proto__']])
+  assert.equal(Object.getPrototypeOf(user?.extra), Object.prototype)
+})
+
+test('a response that is nested a hundred thousand levels deep is refused', async () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const body = `{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","metadata":{"x":${deep}},"status":{"authenticated":true}}`
+  assert.equal((await stage(() => ({ body })).authenticate())?.user, undefined)
 })
 
 for (const version of ['v1', 'v1beta1'] as const) {
@@ -147,7 +175,9 @@ test('what was refused is remembered without the audiences, which may be megabyt
 })
 
 test('a user of more groups than are gone through with every request is none', async () => {
-  const inGroups = (count: number) => ({ body: { authenticated: true, user: { groups: Array.from({ length: count }, (_, i) => `${i}`) } } })
+  const inGroups = (count: number) => ({
+    body: { authenticated: true, user: { username: 'zoe', groups: Array.from({ length: count }, (_, i) => `${i}`) } },
+  })
   assert.equal((await stage(() => inGroups(10_000)).authenticate())?.user?.groups.length, 10_001)
   const refused = await stage(() => inGroups(10_001)).authenticate()
   assert.equal(refused?.user, undefined)
@@ -156,7 +186,7 @@ test('a user of more groups than are gone through with every request is none', a
 
 test('of long answers that come at the same time a few are read in a turn of the event loop', async () => {
   const groups = Array.from({ length: 9000 }, (_, i) => `${i}`.padEnd(45, 'x'))
-  const { authenticate } = stage(() => ({ body: { authenticated: true, user: { groups } } }))
+  const { authenticate } = stage(() => ({ body: { authenticated: true, user: { username: 'zoe', groups } } }))
   const turns = await whileCounting((count) => Promise.all(Array.from({ length: 30 }, () => authenticate().then(() => count.turn))))
   assert.ok(new Set(turns).size > 3, `in ${new Set(turns).size} turns`)
 })

@@ -2,7 +2,9 @@
 
 import { hash } from 'node:crypto'
 import type { Identity } from '../api/identity.js'
+import type { User } from '../api/user.js'
 import { RecentMap } from '../base/recent-map.js'
+import { type TokenReviewStatus, tokenReview, type UserInfo } from '../resources/authentication/v1.schema.js'
 import { type AskedWebhook, askWebhook } from './ask-webhook.js'
 import { inBoth, type PresentedToken, type TokenAuthenticator, type TokenResult } from './bearer-tokens.js'
 import { withAuthenticated } from './token-list.js'
@@ -15,13 +17,6 @@ export interface WebhookTokenOptions extends AskedWebhook {
   readonly refusedTtlMs: number
   /** By which names this server is meant. */
   readonly audiences: readonly string[]
-}
-
-interface Reviewed {
-  readonly authenticated: unknown
-  readonly error: unknown
-  readonly audiences: unknown
-  readonly user: unknown
 }
 
 const mostRefused = 8192
@@ -54,31 +49,20 @@ async function ask(options: WebhookTokenOptions, token: PresentedToken): Promise
     status: { user: {} },
   }
   try {
-    const { authenticated, error, audiences, user } = await askWebhook<Reviewed>(options, review)
-    const named = textsIn(audiences)
-    const meant = inBoth(named.length === 0 ? own : named, token.audiences)
+    const { authenticated, error = '', audiences = [], user = {} } = await askWebhook<TokenReviewStatus>(options, review, tokenReview)
+    const meant = inBoth(audiences.length === 0 ? own : audiences, token.audiences)
     if (meant.length === 0 && token.audiences.length > 0) return undefined
-    if (authenticated !== true) return typeof error === 'string' && error !== '' ? { problems: [error] } : undefined
-    return { user: userIn(user), audiences: meant }
+    if (!authenticated) return error === '' ? undefined : { problems: [error] }
+    return { user: userOf(user), audiences: meant }
   } catch (thrown) {
     // What is wrong passes, and so it is not remembered.
     return { problems: [`the token webhook could not be asked: ${thrown instanceof Error ? thrown.message : String(thrown)}`] }
   }
 }
 
-const textsIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
-
-const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-function userIn(value: unknown) {
-  const { username, uid, groups, extra } = (typeof value === 'object' && value !== null ? value : {}) as {
-    readonly [name: string]: unknown
-  }
-  const own = textsIn(groups)
-  const extras =
-    typeof extra === 'object' && extra !== null ? Object.entries(extra).map(([key, values]) => [key, textsIn(values)] as const) : []
-  const values = extras.reduce((sum, [, each]) => sum + 1 + each.length, 0)
-  if (Math.max(own.length, values) > mostParts) throw new Error(`its answer names more than ${mostParts} groups or extra values`)
-  return { name: textIn(username), uid: textIn(uid), groups: withAuthenticated(own), extra: Object.fromEntries(extras) }
+function userOf({ username = '', uid = '', groups = [], extra = {} }: UserInfo): User {
+  if (username === '') throw new Error('its answer names no user')
+  const values = Object.values(extra).reduce((sum, each) => sum + 1 + each.length, 0)
+  if (Math.max(groups.length, values) > mostParts) throw new Error(`its answer names more than ${mostParts} groups or extra values`)
+  return { name: username, uid, groups: withAuthenticated(groups), extra }
 }
