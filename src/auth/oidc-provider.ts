@@ -1,5 +1,5 @@
-// An issuer of OpenID Connect tokens: where its keys are, and which they are now. It is asked when a token of it comes, seldom, and by one request
-// at a time; while it is down its users are refused at once, and nobody else notices.
+// An issuer of OpenID Connect tokens: where its keys are, and which they are now. They are fetched when the first token comes, once an hour, and at
+// once when no known key verifies a token; requests that come meanwhile share the fetch. Keys stay known while the issuer is unreachable.
 
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
@@ -21,7 +21,7 @@ export interface PublishedKey extends VerifyingKey {
   readonly kid: string
 }
 
-/** Between two attempts to get keys. */
+/** Between two attempts to get the first keys, to renew known ones, and between two warnings about failed ones. */
 const leastPauseMs = 5000
 /** Keys that were taken away by the issuer are believed for so long. */
 const keysLastMs = 3_600_000
@@ -32,20 +32,25 @@ export class OidcProvider {
   #keys: readonly PublishedKey[] | undefined
   #fetchedMs = Number.NEGATIVE_INFINITY
   #triedMs = Number.NEGATIVE_INFINITY
+  #warnedMs = Number.NEGATIVE_INFINITY
   #fetching: Promise<void> | undefined
 
   constructor(options: ProviderOptions) {
     this.#options = options
   }
 
-  /** Keys that may have signed a token with this key id; undefined: the issuer was not reached yet. */
+  /** Known keys that may have signed a token with this key id; undefined: the issuer was not reached yet. */
   async keysFor(kid: string): Promise<readonly PublishedKey[] | undefined> {
     const now = this.#options.clock.now()
-    if (this.#keys === undefined) await this.#fetch(now)
-    else if (now - this.#fetchedMs > keysLastMs) void this.#fetch(now)
-    const found = this.#matching(kid)
-    if (this.#keys === undefined || found.length > 0) return this.#keys && found
-    await this.#fetch(now)
+    const isTriedLately = now - this.#triedMs < leastPauseMs && now >= this.#triedMs
+    if (this.#keys === undefined) await (isTriedLately ? this.#fetching : this.#fetch(now))
+    else if (now - this.#fetchedMs > keysLastMs && !isTriedLately) void this.#fetch(now)
+    return this.#keys && this.#matching(kid)
+  }
+
+  /** The same after the keys were fetched again, because no known one verifies a token. If that fails, the known keys stay. */
+  async fetchKeysFor(kid: string): Promise<readonly PublishedKey[]> {
+    await this.#fetch(this.#options.clock.now())
     return this.#matching(kid)
   }
 
@@ -53,27 +58,28 @@ export class OidcProvider {
     return (this.#keys ?? []).filter((key) => kid === '' || key.kid === kid)
   }
 
-  /** Resolves in any case; a failure is told to the operator. */
+  /** Resolves in any case; a failure is logged. */
   #fetch(now: number): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching
-    if (now - this.#triedMs < leastPauseMs && now >= this.#triedMs) return Promise.resolve()
     this.#triedMs = now
     this.#fetching = this.#read()
       .then((keys) => {
         this.#keys = keys
         this.#fetchedMs = now
       })
-      .catch((thrown: unknown) => {
-        const error = thrown instanceof Error ? thrown.message : String(thrown)
-        this.#options.logger.warn(
-          { issuer: this.#options.issuer, error },
-          'cannot get the keys of the OpenID Connect issuer; will try again',
-        )
-      })
+      .catch((thrown: unknown) => this.#warn(now, thrown instanceof Error ? thrown.message : String(thrown)))
       .finally(() => {
         this.#fetching = undefined
       })
     return this.#fetching
+  }
+
+  /** Forged tokens may cause any number of fetches: they must not fill the log. */
+  #warn(now: number, error: string): void {
+    if (now - this.#warnedMs < leastPauseMs && now >= this.#warnedMs) return
+    this.#warnedMs = now
+    const { logger, issuer } = this.#options
+    logger.warn({ issuer, error }, 'cannot get the keys of the OpenID Connect issuer; will try again')
   }
 
   async #read(): Promise<readonly PublishedKey[]> {

@@ -9,7 +9,7 @@ const token = (claims: object, header: object = {}): string =>
   `${part({ alg: 'RS256', ...header })}.${part({ iss: 'i', aud: 'c', ...claims })}.AAAA`
 const options = {
   rules: { clientId: 'c', signingAlgorithms: ['RS256'] },
-  provider: { keysFor: async () => [] },
+  provider: { keysFor: async () => [], fetchKeysFor: async () => [] },
 } as unknown as Parameters<typeof verify>[0]
 
 const refusals: readonly (readonly [title: string, text: string, why: string])[] = [

@@ -56,6 +56,13 @@ async function check(options: OidcOptions, token: PresentedToken): Promise<Token
 /** All who come while the keys of an issuer are fetched go on when they are there: to look at a token and answer takes a tenth of a millisecond. */
 const turns = new FewPerTurn(8)
 
+async function inTurn<T>(fetched: Promise<T>): Promise<T> {
+  const keys = await fetched
+  const turn = turns.turn()
+  if (turn !== undefined) await turn
+  return keys
+}
+
 /** Why a token is refused. */
 export class OidcError extends Error {
   override readonly name = 'OidcError'
@@ -69,9 +76,8 @@ export async function verify(
   const claimed = unverifiedClaims(text)
   const { kid, alg } = unverifiedHeader(text) ?? {}
   if (claimed === undefined) throw new OidcError('verify token: oidc: malformed jwt')
-  const keys = await provider.keysFor(typeof kid === 'string' ? kid : '')
-  const turn = turns.turn()
-  if (turn !== undefined) await turn
+  const keyId = typeof kid === 'string' ? kid : ''
+  const keys = await inTurn(provider.keysFor(keyId))
   if (keys === undefined) throw new OidcError('authenticator not initialized')
   const aud = readAudiences(claimed)
   if (!aud.includes(rules.clientId)) {
@@ -88,7 +94,7 @@ export async function verify(
       `verify token: oidc: id token signed with unsupported algorithm, expected ${listed(rules.signingAlgorithms)} got ${JSON.stringify(alg ?? '')}`,
     )
   }
-  const claims = await verifiedClaims(text, keys)
+  const claims = (await verifiedClaims(text, keys)) ?? (await verifiedClaims(text, await inTurn(provider.fetchKeysFor(keyId))))
   if (claims === undefined || claims['iss'] !== claimed['iss']) {
     throw new OidcError('verify token: failed to verify signature: failed to verify id token signature')
   }
@@ -117,6 +123,7 @@ function userOf(rules: OidcRules, claims: Claims): User {
   const claim = JSON.stringify(rules.usernameClaim)
   if (name === undefined) throw new OidcError(`parse username claims ${claim}: claim not present`)
   if (typeof name !== 'string') throw new OidcError(`parse username claims ${claim}: it is no text`)
+  if (name === '') throw new OidcError(`parse username claims ${claim}: it is empty`)
   if (rules.usernameClaim === 'email') checkVerified(claims)
   const groups = groupsOf(rules, claims)
   for (const [required, value] of Object.entries(rules.requiredClaims)) checkRequired(claims, required, value)

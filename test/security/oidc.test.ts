@@ -1,7 +1,7 @@
 // OpenID Connect tokens: claims become a user, whatever was tampered with does not, and an issuer that is down is nobody else's problem.
 
 import assert from 'node:assert/strict'
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -27,16 +27,30 @@ class Issuer {
   readonly server: Server
   keys: readonly SigningKey[] = []
   isSilent = false
+  /** Origin of another issuer, to which all requests are redirected. */
+  redirectsTo = ''
+  /** Ends connections instead of answering. */
+  isGone = false
+  /** How often its keys were fetched. */
+  fetches = 0
+  /** Called before its keys are sent. */
+  beforeKeys: () => Promise<void> = async () => undefined
   /** Behind its keys. */
   padding = ''
   asked = 0
   claimsAt: { readonly [path: string]: string } = {}
 
   constructor() {
-    this.server = createServer({ cert: serving.cert, key: serving.key }, ({ url = '' }, response) => {
+    this.server = createServer({ cert: serving.cert, key: serving.key }, async ({ url = '' }, response) => {
       this.asked++
       if (this.isSilent) return
-      if (url.endsWith('/openid-configuration')) response.end(JSON.stringify({ issuer: this.url, jwks_uri: `${this.url}/keys` }))
+      if (url === '/keys') {
+        this.fetches++
+        await this.beforeKeys()
+      }
+      if (this.isGone) response.destroy()
+      else if (this.redirectsTo !== '') response.writeHead(302, { location: `${this.redirectsTo}${url}` }).end()
+      else if (url.endsWith('/openid-configuration')) response.end(JSON.stringify({ issuer: this.url, jwks_uri: `${this.url}/keys` }))
       else if (url === '/keys') response.end(JSON.stringify({ keys: this.keys.map(published) }) + this.padding)
       else response.end(this.claimsAt[url] ?? '')
     })
@@ -52,6 +66,10 @@ class Issuer {
     this.server.closeAllConnections()
   }
 }
+
+/** The same token with claims that nobody signed. */
+const withClaims = (token: string, claims: Json): string =>
+  token.replace(/\.[^.]*\./, () => `.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`)
 
 const now = (): number => Math.floor(Date.now() / 1000)
 
@@ -105,7 +123,7 @@ describe('OpenID Connect', () => {
   test('whatever is wrong with a token makes it worthless', async () => {
     const jwk = JSON.stringify(published(first))
     const pem = createPublicKey(first.key).export({ type: 'spki', format: 'pem' }) as string
-    const attempts: { readonly [title: string]: string } = {
+    const attempts: { [title: string]: string } = {
       unsigned: forgeToken({ alg: 'none', kid: 'first' }, claims()),
       'HS256 with the published key': forgeToken({ alg: 'HS256', kid: 'first' }, claims(), jwk),
       'HS256 with the PEM of it': forgeToken({ alg: 'HS256', kid: 'first' }, claims(), pem),
@@ -122,18 +140,114 @@ describe('OpenID Connect', () => {
       'no name': tokenOf({ email: undefined }),
       'a name that is a list': tokenOf({ email: ['a@b'] }),
       'groups that are numbers': tokenOf({ groups: [1] }),
+      'an empty name': tokenOf({ email: '' }),
+      'a name that is null': tokenOf({ email: null }),
+      'a name that is an object': tokenOf({ email: { toString: 'a@b' } }),
+      'groups that are an object': tokenOf({ groups: { 0: 'system:masters' } }),
+      'no audience but an authorized party': tokenOf({ aud: undefined, azp: 'my-client' }),
+      'an audience that only begins so': tokenOf({ aud: 'my-client-2' }),
+      'an end in words': tokenOf({ exp: 'never' }),
+      'an extension that must be understood': forgeToken({ alg: 'ES256', kid: 'first', crit: ['x'], x: 1 }, claims(), first.key),
+      'a fourth part': `${tokenOf()}.x`,
+      'claims that were changed': withClaims(tokenOf(), claims({ email: 'root@example.com' })),
     }
+    const stranger = newKey('first')
+    const own = createPublicKey(stranger.key).export({ format: 'jwk' })
+    for (const header of [
+      { jwk: own },
+      { jku: `${issuer.url}/strange` },
+      { x5u: `${issuer.url}/strange` },
+      { kid: '../../dev/null' },
+      { kid: ['first'] },
+    ])
+      attempts[`a key that the token brings along: ${Object.keys(header)}`] = forgeToken(
+        { alg: 'ES256', kid: 'first', ...header },
+        claims(),
+        stranger.key,
+      )
+    issuer.claimsAt = { '/strange': JSON.stringify({ keys: [published(stranger)] }) }
     for (const [title, token] of Object.entries(attempts)) assert.deepEqual(await who(token), { status: 401 }, title)
   })
 
-  test('a new key of the issuer is found, and unknown keys do not make it be asked without a pause', async () => {
-    const second = newKey('second')
-    issuer.keys = [first, second]
-    await new Promise((resolve) => setTimeout(resolve, 5100))
-    assert.equal((await who(tokenOf({}, second))).status, 201)
+  test('a token of seventy kilobytes, which a review has room for, is none', async () => {
     const { asked } = issuer
-    for (let i = 0; i < 20; i++) await who(tokenOf({}, newKey(`unknown-${i}`)))
+    const token = tokenOf({ padding: 'x'.repeat(70_000) })
+    const answer = await running.client.post('/apis/authentication.cluster.io/v1/tokenreviews', { spec: { token } })
+    assert.equal((expectStatus(answer, 201).json['status'] as Json)['authenticated'], undefined)
     assert.equal(issuer.asked, asked)
+  })
+
+  test('names and groups of the system are claimed in vain: each has the prefix of the issuer', async () => {
+    const found = await who(tokenOf({ email: 'system:admin', groups: ['system:masters', 'system:nodes'] }))
+    assert.deepEqual(found, {
+      status: 201,
+      name: 'oidc:system:admin',
+      groups: ['oidc:system:masters', 'oidc:system:nodes', 'system:authenticated'],
+    })
+  })
+
+  test('of a claim that stands twice the last one counts, in all checks alike', async () => {
+    const twice = (text: string): string => {
+      const head = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'first' })).toString('base64url')
+      const signed = `${head}.${Buffer.from(text).toString('base64url')}`
+      return `${signed}.${sign('sha256', Buffer.from(signed), { key: first.key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+    }
+    const rest = JSON.stringify(claims()).slice(1)
+    const known = twice(`{"email":"eve@example.com","aud":"other","exp":1,${rest}`)
+    assert.equal((await who(known)).name, 'oidc:zoe@example.com')
+    const late = JSON.stringify(claims()).slice(0, -1)
+    for (const last of ['"aud":"other"', '"exp":1', '"iss":"https://elsewhere.test"', '"email":1'])
+      assert.deepEqual(await who(twice(`${late},${last}}`)), { status: 401 }, last)
+  })
+
+  test('a rotated key counts at once, under a new key id or the old one, and requests share the fetch', async () => {
+    await who(tokenOf())
+    const second = newKey('second')
+    issuer.keys = [second]
+    let fetched: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      fetched = resolve
+    })
+    issuer.beforeKeys = () => held
+    const { fetches } = issuer
+    const waiting = Array.from({ length: 20 }, (_, i) => who(tokenOf({ jti: `${i}` }, second)))
+    await until(
+      async () => issuer.fetches,
+      (count) => count > fetches,
+    )
+    fetched()
+    for (const known of await Promise.all(waiting)) assert.equal(known.status, 201)
+    // Requests that came when the fetch was over already have the new key.
+    assert.equal(issuer.fetches, fetches + 1)
+    const third = newKey('second')
+    issuer.keys = [third]
+    assert.equal((await who(tokenOf({ jti: 'third' }, third))).status, 201)
+    assert.deepEqual(await who(tokenOf({ jti: 'second again' }, second)), { status: 401 })
+    issuer.keys = [first]
+    assert.equal((await who(tokenOf({ jti: 'first again' }))).status, 201)
+  })
+
+  test('known keys go on counting while the issuer is unreachable, redirects or publishes nonsense', async () => {
+    await who(tokenOf())
+    const stranger = new Issuer()
+    await stranger.listen()
+    const strange = newKey('strange')
+    stranger.keys = [strange]
+    try {
+      for (const [title, trouble] of Object.entries({
+        gone: { isGone: true },
+        redirects: { redirectsTo: stranger.url },
+        nonsense: { padding: '}' },
+      })) {
+        Object.assign(issuer, trouble)
+        assert.deepEqual(await who(tokenOf({ jti: `${title} 1` }, strange)), { status: 401 })
+        assert.equal((await who(tokenOf({ jti: `${title} 2` }))).status, 201)
+        Object.assign(issuer, { isGone: false, redirectsTo: '', padding: '' })
+      }
+      assert.equal(stranger.asked, 0)
+    } finally {
+      stranger.close()
+    }
   })
 
   test('groups may be elsewhere, signed as well', async () => {
