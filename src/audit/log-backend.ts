@@ -1,5 +1,6 @@
 // The backend that writes events to a file, each as a line.
 
+import { escapeControls } from '../base/escape-controls.js'
 import type { Logger } from '../base/logger.js'
 import type { AuditTallies, Backend } from './backend.js'
 import { legacyLine } from './legacy-line.js'
@@ -60,7 +61,9 @@ export class LogBackend implements Backend {
     return this.#behind ?? true
   }
 
-  #add(line: string): Taken {
+  #add(text: string): Taken {
+    const isAscii = Buffer.byteLength(text) === text.length
+    const line = isAscii ? text : escapeControls(text)
     // A character has three bytes at most.
     const most = line.length * 3 + 1
     const taken = this.#used + most > scratchBytes ? this.#flush() : true

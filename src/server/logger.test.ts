@@ -13,10 +13,18 @@ import { createLogger } from './logger.js'
 
 /** A logger into a file, and the lines of it once the logger is closed. */
 async function linesOf(say: (logger: Logger) => void | Promise<void>): Promise<readonly Record<string, unknown>[]> {
+  const text = await textOf(say)
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
+
+async function textOf(say: (logger: Logger) => void | Promise<void>, format: 'json' | 'text' = 'json'): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'logger-'))
   const path = join(folder, 'log')
   const fd = openSync(path, 'w')
-  const logger = createLogger('info', { fd })
+  const logger = createLogger('info', { fd, format })
   await say(logger)
   await logger.close()
   logger.error({}, 'too late')
@@ -24,9 +32,6 @@ async function linesOf(say: (logger: Logger) => void | Promise<void>): Promise<r
   const text = readFileSync(path, 'utf8')
   rmSync(folder, { recursive: true })
   return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line))
 }
 
 test('the first line loads nothing: it may come while others wait', async () => {
@@ -130,3 +135,15 @@ test('what waits for a slow reader is bounded, and it is told how many lines wer
   }))
 
 test('a logger that wrote nothing can be closed', () => createLogger('info').close())
+
+for (const format of ['json', 'text'] as const) {
+  test(`a client cannot make the log control a terminal or seem to have more lines, as ${format}`, async () => {
+    const agent = 'a\u001b[2J\u009b2J\u0085b\u2028c\u2029d\r\ne'
+    const text = await textOf((logger) => logger.info({ agent }, 'request'), format)
+    assert.ok(text.includes(String.raw`a\u001b[2J\u009b2J\u0085b\u2028c\u2029d\r\ne`), text)
+    assert.deepEqual(
+      [...text.matchAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu)].map(({ 0: found }) => found),
+      ['\n'],
+    )
+  })
+}

@@ -1,5 +1,6 @@
 // The log: lines on standard error, as JSON or for people.
 
+import { escapeControls } from '../base/escape-controls.js'
 import type { LogFields, Logger } from '../base/logger.js'
 import { jsonLine } from './json-line.js'
 import { LogWriter } from './log-writer.js'
@@ -26,7 +27,8 @@ const mostWaitingBytes = 4 << 20
 
 export function createLogger(level: LogLevel, { fd, format = 'json' }: LogDestination = { fd: 2 }): ClosableLogger {
   const lineOf = format === 'text' ? textLine : jsonLine
-  const write = (at: LogLevel, fields: LogFields, message: string): void => writer.write(lineOf(Date.now(), at, fields, message))
+  const write = (at: LogLevel, fields: LogFields, message: string): void =>
+    writer.write(escapeControls(lineOf(Date.now(), at, fields, message)))
   const writer = new LogWriter({ fd, mostWaitingBytes, onLeftOut: (lines) => write('warn', { lines }, leftOut) })
   const say = (at: LogLevel): Logger['info'] =>
     order.indexOf(at) < order.indexOf(level) ? () => undefined : (fields, message) => write(at, fields, message)
