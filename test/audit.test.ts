@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { ApiClient } from './kit/api-client.js'
-import { type Embedded, startEmbedded } from './kit/embedded.js'
+import { type Embedded, startEmbedded, tokenOf } from './kit/embedded.js'
+import { RawSocket } from './kit/raw-socket.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'audit-test-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,6 +24,7 @@ writeFileSync(
     apiVersion: 'audit.cluster.io/v1',
     kind: 'Policy',
     rules: [
+      { level: 'Metadata', resources: [{ group: '', resources: ['secrets'] }] },
       { level: 'Metadata', nonResourceURLs: ['/version', '/nope'] },
       { level: 'Metadata', verbs: ['get'], resources: [{ group: '', resources: ['nodes'] }] },
       rule('RequestResponse', 'whole'),
@@ -182,6 +184,76 @@ describe('the log', () => {
     await send('missing-1', 'GET', '/api/v1/nodes/none')
     const [, complete] = await eventsFor('missing-1', 2)
     assert.deepEqual([complete?.responseStatus?.code, complete?.responseStatus?.message], [404, 'nodes "none" not found'])
+  })
+
+  test('nothing that a client sends makes a line of its own, or another name for its request', async () => {
+    const raw = async (method: string, path: string, lines: readonly string[], body = ''): Promise<void> => {
+      const socket = await RawSocket.open({ url: embedded.server.url, ca: embedded.server.caPem })
+      const length = Buffer.byteLength(body)
+      const head = [
+        `${method} ${path} HTTP/1.1`,
+        'host: x',
+        'connection: close',
+        `authorization: Bearer ${tokenOf(embedded.server)}`,
+        ...lines,
+      ]
+      socket.write(Buffer.from(`${head.join('\r\n')}\r\ncontent-length: ${length}\r\n\r\n`, 'latin1'))
+      socket.write(body)
+      assert.match(await socket.until(() => false, 60_000), /^HTTP\/1\.1 \d/)
+    }
+    const forged = '{"kind":"Event","auditID":"forged"}'
+    const patch = 'content-type: application/merge-patch+json'
+    const maps = '/api/v1/namespaces/whole/configmaps'
+    const before = eventsOf(log).length
+    await raw('GET', '/version', [`user-agent: a"}\u009b2J\t${forged}`, `audit-id: b\u0085"}${forged}`])
+    await raw('GET', `/api/v1/namespaces/whole/configmaps/%0a${encodeURIComponent(forged)}%00%1b%e2%80%a8`, [])
+    await raw('GET', `${maps}?fieldSelector=metadata.name%3D%0a%22${encodeURIComponent(forged)}`, [])
+    await raw('GET', `${maps}?fieldSelector=metadata.name=a"+b`, [])
+    const annotation = `l1\\nl2\\u0000\u2028\u0085\u009b2J${forged.replaceAll('"', '\\"')}`
+    await raw(
+      'POST',
+      maps,
+      ['content-type: application/json'],
+      `{\n"metadata":\r\n{"name":"odd","annotations":{"a":"${annotation}"}}\n\n}\n`,
+    )
+    await raw('PATCH', `${maps}/odd`, [patch], `\n{ "data"\n: {"k" :\r "\u2028\u0085"} }\n`)
+    await raw('PATCH', `${maps}/odd`, [patch], `{}\n${forged}`)
+    await raw('PATCH', `${maps}/odd`, [patch], `{"data":${'['.repeat(5000)}${']'.repeat(5000)}}`)
+    // Each line is an event, and each of its characters can be shown.
+    const text = readFileSync(log, 'utf8')
+    const events = eventsOf(log).slice(before)
+    assert.ok(events.length >= 16, `${events.length} events`)
+    assert.ok(!events.some(({ auditID, stage }) => auditID === 'forged' || stage === undefined))
+    assert.deepEqual(
+      text.match(/[\p{Cc}\p{Zl}\p{Zp}]/gu)?.filter((found) => found !== '\n'),
+      [],
+    )
+  })
+
+  test('of secrets nothing but their names is shown where only metadata are wanted, whatever is wrong with them', async () => {
+    const secrets = '/api/v1/namespaces/whole/secrets'
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    await send('secret-1', 'POST', secrets, { metadata: { name: 's', annotations: { a: 'hidden' } }, stringData: { k: 'hidden' } })
+    await send('secret-2', 'PUT', `${secrets}/s`, { metadata: { name: 's' }, data: { k: 'hidden!' } })
+    await send('secret-3', 'PATCH', `${secrets}/s`, { stringData: { k: 'hidden' } }, merge)
+    await send('secret-4', 'PATCH', `${secrets}/s`, { stringData: { k: ['hidden'] } }, merge)
+    await send('secret-5', 'GET', secrets)
+    await send('secret-6', 'DELETE', `${secrets}/s`)
+    for (let i = 1; i <= 6; i++) {
+      const events = await eventsFor(`secret-${i}`, 2)
+      assert.deepEqual(
+        events.map(({ stage, requestObject, responseObject }) => [stage, requestObject, responseObject]),
+        [
+          ['RequestReceived', undefined, undefined],
+          ['ResponseComplete', undefined, undefined],
+        ],
+      )
+    }
+    const lines = readFileSync(log, 'utf8').split('\n')
+    assert.deepEqual(
+      lines.filter((line) => /hidden|aGlkZGVu/.test(line)),
+      [],
+    )
   })
 
   test('metrics', async () => {

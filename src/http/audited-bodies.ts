@@ -56,11 +56,19 @@ interface SentAnswer {
 export function auditAnswer(exchange: Exchange, { body, contentType, status }: SentAnswer): void {
   const { audited } = exchange
   if (!audited) return
-  if (status !== undefined) audited.status = status
+  if (status !== undefined) audited.status = audited.wantsSent ? status : withoutPatch(status)
   if (!audited.wantsAnswer) return
   if (status !== undefined) audited.keepAnswer(writeAny(status))
   else if (body === undefined) audited.leaveOut()
   else audited.keepAnswer(shown(audited, jsonOf(exchange, contentType, body)))
+}
+
+/** The error about a patch that cannot be applied repeats it, with whatever a Secret would have held. */
+function withoutPatch(status: NonNullable<SentAnswer['status']>): NonNullable<SentAnswer['status']> {
+  const { causes = [] } = (status['details'] ?? {}) as { readonly causes?: readonly { readonly field?: string }[] }
+  if (!causes.some(({ field }) => field === 'patch')) return status
+  const { details: _details, ...rest } = status
+  return { ...rest, message: 'the patch cannot be applied' }
 }
 
 /** Only what was indented for people has spaces between its tokens. */
