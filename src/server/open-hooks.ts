@@ -25,6 +25,8 @@ export interface HookParts {
 
 /** How long it is waited for who judges images. */
 const imagesMs = 30_000
+/** Of its response, which names no images: longer ones would block the event loop. */
+const imagesMaxBytes = 512 << 10
 
 export function openHooks({ identity, admission }: Settings, outbound: Outbound, isServing: () => boolean): HookParts {
   const clients = new HookClients({
@@ -36,7 +38,7 @@ export function openHooks({ identity, admission }: Settings, outbound: Outbound,
   const images =
     admission.imagePolicy === undefined
       ? undefined
-      : new JsonEndpoint({ ...admission.imagePolicy, tally: outbound.webhooks }, { timeoutMs: imagesMs })
+      : new JsonEndpoint({ ...admission.imagePolicy, tally: outbound.webhooks }, { timeoutMs: imagesMs, maxBytes: imagesMaxBytes })
   return {
     clients,
     tallies: new HookTallies(),

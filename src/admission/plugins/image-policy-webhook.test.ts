@@ -132,3 +132,20 @@ test('where nobody answers, pods pass if that is wanted, and the audit log says 
   assert.equal(await world.check(), '')
   assert.deepEqual([...world.stage.remarks], [['imagepolicywebhook.image-policy.cluster.io/failed-open', 'true']])
 })
+
+test('a response that is very long is not remembered, and says no more to the audit log than a few annotations', async () => {
+  const auditAnnotations = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, 'x'.repeat(1000)]))
+  const world = await worldOf({ json: { status: { allowed: true, auditAnnotations: { 'no name\n': 'x', ...auditAnnotations } } } })
+  for (const _ of ['once', 'again']) assert.equal(await world.check(), '')
+  assert.equal(world.sent.length, 2)
+  const names = [...world.stage.remarks.keys()]
+  assert.ok(names.length > 0 && names.length <= 100, `${names.length} annotations`)
+  assert.ok(!names.some((name) => name.includes('no name')))
+})
+
+for (const status of [{ allowed: 'true' }, { allowed: 1 }, 'allowed', [true]]) {
+  test(`an answer with the status ${JSON.stringify(status)} allows nothing`, async () => {
+    const world = await worldOf({ json: { status } })
+    assert.match(await world.check(), /is forbidden/)
+  })
+}

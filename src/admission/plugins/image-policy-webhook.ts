@@ -17,6 +17,7 @@ import { writeValue } from '../../schema/write.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { ImagePolicySettings } from '../config/image-policy.js'
 import { type Pod, refusePod } from '../pods.js'
+import { annotateAudit } from '../webhooks/annotate-audit.js'
 import { describeStatus, statusIn } from '../webhooks/error-answer.js'
 
 export interface ImagePolicyParts {
@@ -32,7 +33,7 @@ interface Kept {
 }
 
 const mostKept = 1024
-/** What is asked for in more letters is not kept. */
+/** A request and its response that are longer together are not kept. */
 const mostLetters = 10_000
 const mostReason = 4096
 const mostAttempts = 5
@@ -48,7 +49,8 @@ export function imagePolicyWebhook(parts: ImagePolicyParts): Plugin {
     if (known !== undefined && known.untilMs > parts.now()) return known.status
     const status = await ask(parts, request, spec)
     const ttlMs = status.allowed ? parts.settings.allowTtlMs : parts.settings.denyTtlMs
-    if (ttlMs > 0 && key.length < mostLetters) kept.set(key, { status, untilMs: parts.now() + ttlMs })
+    const length = key.length + JSON.stringify(status).length
+    if (ttlMs > 0 && length < mostLetters) kept.set(key, { status, untilMs: parts.now() + ttlMs })
     return status
   }
   return {
@@ -73,13 +75,13 @@ async function check(request: AdmissionRequest, { settings }: ImagePolicyParts, 
     request.call.throwIfAborted()
     if (!(thrown instanceof Error)) throw thrown
     if (settings.defaultAllow) {
-      request.annotate(`${remarks}failed-open`, 'true')
+      request.annotate(`${remarks}/failed-open`, 'true')
       return
     }
     // It has words of its own for those who may not.
     throw thrown instanceof ApiError ? thrown : refusePod(request, thrown.message)
   }
-  for (const [key, value] of Object.entries(status.auditAnnotations ?? {})) request.annotate(`${remarks}${key}`, value)
+  annotateAudit(request, remarks, status.auditAnnotations)
   if (status.allowed) return
   const { reason = '' } = status
   throw refusePod(
@@ -92,8 +94,8 @@ async function check(request: AdmissionRequest, { settings }: ImagePolicyParts, 
 
 /** What the identity calls the annotations that are passed on, and the remarks in the audit log. */
 const namesOf = onceFor((identity: Identity) => {
-  const domain = `.image-policy.${identity.groupSuffix}/`
-  return { annotations: domain, remarks: `imagepolicywebhook${domain}` }
+  const domain = `.image-policy.${identity.groupSuffix}`
+  return { annotations: `${domain}/`, remarks: `imagepolicywebhook${domain}` }
 })
 
 function specOf({ object, subresource, namespace, identity }: AdmissionRequest): ImageReviewSpec {

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest } from '../../api/api-error.js'
 import { quote } from '../../api/field-error.js'
-import { qualifiedName } from '../../api/validation/text-rules.js'
 import { AnswerTimeoutError } from '../../net/ask.js'
 import type { EndpointAnswer } from '../../net/json-endpoint.js'
 import { describeNetworkFailure } from '../../net/network-failure.js'
@@ -11,6 +10,7 @@ import type { CertificateFlaw } from '../../net/shown-certificate.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import type { AdmissionRequest } from '../admission.js'
+import { annotateAudit } from './annotate-audit.js'
 import type { Hook } from './hook.js'
 import type { FindCredentials, HookClients, HookPlace, HookPost } from './hook-clients.js'
 import { HookCallError, rejection } from './hook-errors.js'
@@ -34,9 +34,6 @@ const badStatus = 400
 const mostRetries = 10
 /** What no header can say is not said. */
 const control = /\p{Cc}/u
-/** What remarks of one answer may take together in the audit log. */
-const mostRemarkLength = 64 << 10
-const mostRemarks = 100
 
 /** What an allowing hook says. Rejects with a HookCallError, a HookRejection, or an error that no policy forgives. */
 export async function callHook({ hook, as }: Candidate, request: AdmissionRequest, parts: CallParts): Promise<AdmissionResponse> {
@@ -57,7 +54,7 @@ export async function callHook({ hook, as }: Candidate, request: AdmissionReques
     if (thrown instanceof BadAnswerError) throw new HookCallError(name, thrown.message, thrown.code)
     throw thrown
   }
-  remark(request, name, response)
+  annotateAudit(request, name, response.auditAnnotations)
   for (const warning of response.warnings ?? []) if (!control.test(warning)) request.call.warn(warning)
   if (response.allowed !== true) throw rejection(name, response.status)
   return response
@@ -145,18 +142,5 @@ function placeOf({ client, name }: Hook, timeoutMs: number, { clients }: CallPar
     return clients.placeOf(client, timeoutMs)
   } catch (thrown) {
     throw new HookCallError(name, `could not get REST client: ${(thrown as Error).message}`, badStatus, { cause: thrown })
-  }
-}
-
-/** A hook may say something for the audit log, under its own name; what makes no name with that is left out. */
-function remark(request: AdmissionRequest, name: string, { auditAnnotations = {} }: AdmissionResponse): void {
-  let length = 0
-  let count = 0
-  for (const key in auditAnnotations) {
-    const value = auditAnnotations[key] ?? ''
-    const full = `${name}/${key}`
-    length += key.length + value.length
-    if (++count > mostRemarks || length > mostRemarkLength) return
-    if (qualifiedName(full).length === 0) request.annotate(full, value)
   }
 }
