@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { request as requestHttps } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTls } from 'node:tls'
@@ -260,6 +260,22 @@ test('a kept connection that was closed meanwhile is not taken for a server that
   assert.equal((await ask(port, '/')).body, 'ok')
   assert.equal((await ask(port, '/')).body, 'ok')
   assert.equal(connections, 2)
+})
+
+test('a server that goes on after its response loses the connection, so that nobody else gets what follows', async () => {
+  const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const sockets: Socket[] = []
+  const url = await startTcp((socket) => {
+    sockets.push(socket)
+    const body = sockets.length === 1 ? 'first' : 'own'
+    socket.on('data', () => socket.write(answer(body)))
+  })
+  const { port } = await startProxy(url)
+  assert.equal((await ask(port, '/')).body, 'first')
+  // A second response, of which the first part would be lost and the rest taken for the next response.
+  sockets[0]?.write(`${answer('lost')}HTTP/1.1 200 OK\r\ncontent-`)
+  await eventually(() => sockets[0]?.destroyed === true, 'the connection is still open')
+  assert.equal((await ask(port, '/')).body, 'own')
 })
 
 test('a slow client holds its server back, and not memory', async () => {
