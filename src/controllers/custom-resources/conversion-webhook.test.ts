@@ -54,6 +54,13 @@ function answerTo({ request }: Review): unknown {
       request,
       response: { uid: request.uid, convertedObjects: objects, result: { status: 'Success' } },
     }
+  if (mode === 'swapped') objects.reverse()
+  if (mode === 'one twice') objects[1] = { ...objects[1], ...first } as (typeof objects)[number]
+  if (mode === 'one too many') objects.push({ ...objects[0] } as (typeof objects)[number])
+  if (mode === 'moved') Object.assign(first?.metadata ?? {}, { namespace: 'kube-system' })
+  if (mode === 'no uid') Object.assign(first?.metadata ?? {}, { uid: undefined })
+  if (mode === 'another kind') Object.assign(first ?? {}, { kind: 'Secret' })
+  if (mode === 'no object') Object.assign(objects, { 0: null })
   if (mode === 'flood') Object.assign(first ?? {}, { more: 'x'.repeat(2 << 20) })
   return {
     apiVersion: 'apiextensions.cluster.io/v1',
@@ -131,6 +138,25 @@ const refusals = {
 }
 for (const [mode, why] of Object.entries(refusals)) {
   test(`an answer is refused: ${mode}`, () => assert.rejects(convert(mode), { message: `conversion webhook for g/v1, Kind=Box ${why}` }))
+}
+
+const confusions = {
+  swapped: 'returned invalid object: must have the same name: a != b',
+  'one twice': 'returned invalid object: must have the same name: b != a',
+  'one too many': 'returned 3 objects, expected 2',
+  moved: 'returned invalid object: must have the same namespace: n != kube-system',
+  'no uid': 'returned invalid object: must have the same UID: u !=',
+  'another kind': 'returned invalid object at index 0: invalid kind (expected Box, received Secret)',
+  'no object': 'returned invalid object: an object is expected',
+}
+for (const [mode, why] of Object.entries(confusions)) {
+  test(`of several objects none becomes another: ${mode}`, async () => {
+    const made = webhook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/convert`)
+    const object = (name: string, uid: string) => ({ metadata: { name, namespace: 'n', uid }, spec: { mode } }) as ApiObject
+    const converting = made?.convert([object('a', 'u'), object('b', 'v')], { from: 'g/v1', to: 'g/v2' })
+    await assert.rejects(converting ?? Promise.resolve(), ({ message }: Error) => message.includes(why) || assert.fail(message))
+    made?.close()
+  })
 }
 
 test('labels that are none are refused', () =>
