@@ -291,6 +291,39 @@ describe('a log that cannot be written', () => {
   })
 })
 
+test('with truncation, no length of a path, query or header keeps a request out of the log', async () => {
+  const log = join(folder, 'truncated.log')
+  const flags = ['--audit-log-truncate-enabled', `--audit-policy-file=${policyPath}`, `--audit-log-path=${log}`]
+  const embedded = await startEmbedded('memory', flags)
+  // Each is written as six characters.
+  const many = '<'.repeat(50_000)
+  const get = (id: string, path: string, headers: Record<string, string> = {}) =>
+    embedded.client.send({ method: 'GET', path, headers: { 'audit-id': id, ...headers } })
+  await get('query', `/api/v1/namespaces/whole/configmaps/x?a=${many}`)
+  await get('name', `/api/v1/namespaces/whole/configmaps/${'%3C'.repeat(20_000)}`)
+  await get(
+    'quotes',
+    `/api/v1/namespaces/whole/configmaps?a=${'a'.repeat(40_000)}&b=${many.slice(0, 15_000)}&fieldSelector=metadata.name="}`,
+  )
+  await get('extra', '/api/v1/namespaces/whole/configmaps', { 'impersonate-user': 'u', 'impersonate-extra-x': many })
+  await embedded.close()
+  const found = eventsOf(log).map(({ auditID, stage, objectRef, annotations }) => [
+    auditID,
+    stage,
+    objectRef?.name?.slice(0, 3),
+    annotations?.['audit.cluster.io/truncated'],
+  ])
+  assert.deepEqual(
+    found.filter(([, stage]) => stage === 'ResponseComplete'),
+    [
+      ['query', 'ResponseComplete', 'x', 'true'],
+      ['name', 'ResponseComplete', '<<<', 'true'],
+      ['quotes', 'ResponseComplete', '"}', 'true'],
+      ['extra', 'ResponseComplete', undefined, 'true'],
+    ],
+  )
+})
+
 test('batches, the short format and truncation', async () => {
   const log = join(folder, 'short.log')
   const flags = [

@@ -27,7 +27,7 @@ const facts: EventFacts = {
   code: 200,
 }
 
-const event = (text: string, short?: string): AuditEvent => ({ text, shortened: () => short, facts })
+const event = (text: string, short?: string): AuditEvent => ({ text, shortened: () => (short === undefined ? [] : [short]), facts })
 
 class Kept implements Backend {
   readonly batches: string[][] = []

@@ -14,7 +14,7 @@ import { LinePipe } from './line-pipe.js'
 import { LogBackend } from './log-backend.js'
 import type { AuditEvent, EventFacts } from './record.js'
 
-const event = (text: string): AuditEvent => ({ text, shortened: () => undefined, facts: {} as EventFacts })
+const event = (text: string): AuditEvent => ({ text, shortened: () => [], facts: {} as EventFacts })
 /** A few of them fill a pipe, and as they are longer than a page it may take a part of one. */
 const line = (number: number): string => `${number} ${'ä'.repeat(3_000)}`
 

@@ -5,13 +5,13 @@ import { writeText } from '../schema/write.js'
 import { annotationsText, microTime, type ObjectReference, type StatusText, statusText, userText } from './event-text.js'
 import { type AuditLevel, type AuditStage, reaches } from './level.js'
 import type { Ruling } from './policy.js'
-import { type RecordedRequest, type RequestText, referenceText, requestText } from './request-text.js'
+import { type RecordedRequest, type RequestText, referenceText, requestText, shortRequest, shortUser } from './request-text.js'
 
 /** One line of the log, with what the short format shows of it. */
 export interface AuditEvent {
   readonly text: string
-  /** The same without what the client sent and was sent; undefined where that is nothing. */
-  shortened(): string | undefined
+  /** The same event in fewer characters, the longest text first: without bodies, and with nothing but the beginning of every text. */
+  shortened(): readonly string[]
   readonly facts: EventFacts
 }
 
@@ -154,6 +154,14 @@ export class AuditRecord {
     )
   }
 
+  /** Whatever a client sends, so much of its request has room in the log: long texts must not keep an event out of it. */
+  brief({ actsAs, ...input }: StageInput): string {
+    const request = shortRequest(this.request)
+    const acting = actsAs === this.request.user ? request.user : actsAs && shortUser(actsAs)
+    const record = new AuditRecord(request, { ruling: this.ruling, apiVersion: this.apiVersion })
+    return record.text({ ...input, actsAs: acting, annotations: [] }, false, true)
+  }
+
   private referenceText(): string {
     if (this.ref === undefined) return ''
     if (this.refTextOf !== this.ref) {
@@ -201,8 +209,9 @@ class StageEvent implements AuditEvent {
     this.text = record.text(input, isWhole)
   }
 
-  shortened(): string | undefined {
-    return this.#hasBodies ? this.#record.text(this.#input, false, true) : undefined
+  shortened(): readonly string[] {
+    const brief = this.#record.brief(this.#input)
+    return this.#hasBodies ? [this.#record.text(this.#input, false, true), brief] : [brief]
   }
 
   get facts(): EventFacts {

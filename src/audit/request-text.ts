@@ -4,6 +4,7 @@
 import type { RequestInfo } from '../api/request-info.js'
 import type { User } from '../api/user.js'
 import { RecentMap } from '../base/recent-map.js'
+import { shorten } from '../base/shorten.js'
 import { writeText } from '../schema/write.js'
 import { isPlainUri, type ObjectReference, objectReferenceText, originText, userText } from './event-text.js'
 
@@ -18,6 +19,8 @@ export interface RecordedRequest {
   /** Undefined: nobody knows who asked. */
   readonly user: User | undefined
   readonly receivedMs: number
+  /** Texts are cut, so that the URI does not show whether other texts need escapes. */
+  readonly isShortened?: true
 }
 
 export interface RequestText {
@@ -42,6 +45,7 @@ const recent = new RecentMap<string, RequestText>(mostRequests)
 
 export function requestText(request: RecordedRequest): RequestText {
   const { uri } = request
+  if (request.isShortened) return makeText(request)
   const kept = recent.get(uri)
   if (kept !== undefined && isSame(kept.request, request)) {
     if (!kept.isFlat) flatten(kept)
@@ -70,7 +74,7 @@ function flatten(text: RequestText): void {
 function makeText(request: RecordedRequest): RequestText {
   const { info, user, uri } = request
   const written = writeText(uri)
-  const isPlain = isPlainUri(uri, written)
+  const isPlain = !request.isShortened && isPlainUri(uri, written)
   const middle = `","requestURI":${written},"verb":${writeText(request.verb)},"user":${user === undefined ? '{}' : userText(user)}`
   const origin = originText(request.sourceIps, request.userAgent)
   const ref = info.isResource ? referenceOf(request) : undefined
@@ -90,4 +94,28 @@ const referenceOf = ({ info, name }: RecordedRequest): ObjectReference => ({
   apiVersion: info.version,
   resourceVersion: '',
   subresource: info.subresource,
+})
+
+const maxUriCharacters = 1024
+/** The last one is the client's own address. */
+const maxSourceIps = 8
+
+export const shortUser = ({ name, uid }: User): User => ({ name: shorten(name), uid: shorten(uid), groups: [], extra: {} })
+
+/** With the beginning of every text, and without groups and extra values. */
+export const shortRequest = (request: RecordedRequest): RecordedRequest => ({
+  ...request,
+  isShortened: true,
+  uri: shorten(request.uri, maxUriCharacters),
+  name: shorten(request.name),
+  sourceIps: request.sourceIps.slice(-maxSourceIps),
+  user: request.user && shortUser(request.user),
+  info: {
+    ...request.info,
+    group: shorten(request.info.group),
+    version: shorten(request.info.version),
+    namespace: shorten(request.info.namespace),
+    resource: shorten(request.info.resource),
+    subresource: shorten(request.info.subresource),
+  },
 })

@@ -1,4 +1,4 @@
-// Events and batches that are too large for their backend: an event goes without the objects in it, and a batch in parts.
+// Events and batches that are too large for their backend: an event goes without the objects in it or further shortened, and a batch in parts.
 
 import type { AuditTallies, Backend } from './backend.js'
 import type { AuditEvent } from './record.js'
@@ -57,8 +57,8 @@ export class Truncated implements Backend {
   #fit(event: AuditEvent): AuditEvent | undefined {
     const { maxEventBytes } = this.#limits
     if (isWithin(event.text, maxEventBytes)) return event
-    const text = event.shortened()
-    return text === undefined || !isWithin(text, maxEventBytes) ? undefined : { text, shortened: () => undefined, facts: event.facts }
+    const text = event.shortened().find((shorter) => isWithin(shorter, maxEventBytes))
+    return text === undefined ? undefined : { text, shortened: () => [], facts: event.facts }
   }
 }
 

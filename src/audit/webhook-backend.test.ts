@@ -7,7 +7,7 @@ import { AuditTallies } from './backend.js'
 import type { AuditEvent, EventFacts } from './record.js'
 import { WebhookBackend } from './webhook-backend.js'
 
-const event = (text: string): AuditEvent => ({ text, shortened: () => undefined, facts: {} as EventFacts })
+const event = (text: string): AuditEvent => ({ text, shortened: () => [], facts: {} as EventFacts })
 
 function backendOf(statuses: readonly (number | Error)[]) {
   const sent: string[] = []
