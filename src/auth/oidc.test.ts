@@ -1,8 +1,12 @@
 // Why an ID token is refused, in the words of the reference.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { verify } from './oidc.js'
+import type { TokenResult } from './bearer-tokens.js'
+import { signClaims, verifyingKey } from './jwt.js'
+import { type OidcRules, oidcTokens, verify } from './oidc.js'
+import type { OidcProvider } from './oidc-provider.js'
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const token = (claims: object, header: object = {}): string =>
@@ -24,6 +28,19 @@ const refusals: readonly (readonly [title: string, text: string, why: string])[]
 ]
 for (const [title, text, message] of refusals)
   test(`an ID token that ${title}`, () => assert.rejects(verify(options, { text, now: 1_000_000 }), { message }))
+
+test('a user name may not be empty; a prefix makes it one that is not', async () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const provider = { keysFor: async () => [verifyingKey(privateKey)] } as unknown as OidcProvider
+  const text = await signClaims({ iss: 'i', aud: 'c', sub: '', exp: 5000 }, privateKey)
+  const authenticate = async (usernamePrefix: string): Promise<TokenResult> => {
+    const rules = { issuer: 'i', clientId: 'c', usernameClaim: 'sub', usernamePrefix, requiredClaims: {}, signingAlgorithms: ['ES256'] }
+    const tokens = oidcTokens({ rules: rules as unknown as OidcRules, provider, expand: (claims) => claims, audiences: [] })
+    return tokens({ text, digest: '', audiences: [], now: 1_000_000 })
+  }
+  assert.deepEqual(await authenticate(''), { problems: ['oidc: parse username claims "sub": it is empty'] })
+  assert.equal((await authenticate('i#'))?.user?.name, 'i#')
+})
 
 test('of many ID tokens that waited for the keys of their issuer a few are looked at in each turn of the event loop', async () => {
   const fetched = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))

@@ -123,11 +123,12 @@ function userOf(rules: OidcRules, claims: Claims): User {
   const claim = JSON.stringify(rules.usernameClaim)
   if (name === undefined) throw new OidcError(`parse username claims ${claim}: claim not present`)
   if (typeof name !== 'string') throw new OidcError(`parse username claims ${claim}: it is no text`)
-  if (name === '') throw new OidcError(`parse username claims ${claim}: it is empty`)
   if (rules.usernameClaim === 'email') checkVerified(claims)
   const groups = groupsOf(rules, claims)
   for (const [required, value] of Object.entries(rules.requiredClaims)) checkRequired(claims, required, value)
-  return { name: `${rules.usernamePrefix}${name}`, uid: '', groups: withAuthenticated(groups), extra: {} }
+  const prefixed = `${rules.usernamePrefix}${name}`
+  if (prefixed === '') throw new OidcError(`parse username claims ${claim}: it is empty`)
+  return { name: prefixed, uid: '', groups: withAuthenticated(groups), extra: {} }
 }
 
 /** Whoever may enter any address there is anybody. An issuer that says nothing of it is believed. */

@@ -140,7 +140,6 @@ describe('OpenID Connect', () => {
       'no name': tokenOf({ email: undefined }),
       'a name that is a list': tokenOf({ email: ['a@b'] }),
       'groups that are numbers': tokenOf({ groups: [1] }),
-      'an empty name': tokenOf({ email: '' }),
       'a name that is null': tokenOf({ email: null }),
       'a name that is an object': tokenOf({ email: { toString: 'a@b' } }),
       'groups that are an object': tokenOf({ groups: { 0: 'system:masters' } }),
