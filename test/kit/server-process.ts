@@ -16,6 +16,8 @@ export interface ProcessOptions {
   readonly patienceMs?: number
   /** Beside those of this process. */
   readonly environment?: Readonly<Record<string, string>>
+  /** CPU to which all threads of the process are pinned. */
+  readonly processor?: number | undefined
 }
 
 export interface Exit {
@@ -70,9 +72,10 @@ export class ServerProcess {
     nodeFlags = [],
     patienceMs = 60_000,
     environment,
+    processor,
   }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment })
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment, processor })
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
@@ -157,9 +160,16 @@ function launch(
   {
     nodeFlags = [],
     environment,
-  }: { readonly nodeFlags?: readonly string[]; readonly environment?: ProcessOptions['environment'] | undefined } = {},
+    processor,
+  }: {
+    readonly nodeFlags?: readonly string[]
+    readonly environment?: ProcessOptions['environment'] | undefined
+    readonly processor?: ProcessOptions['processor']
+  } = {},
 ): Launched {
-  const child = spawn(process.execPath, [...nodeFlags, commandPath, ...argv], {
+  // taskset replaces itself with the command, so that the process id is the server's.
+  const [file, ...words] = [...(processor === undefined ? [] : ['taskset', '-c', String(processor)]), process.execPath]
+  const child = spawn(file as string, [...words, ...nodeFlags, commandPath, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })

@@ -13,6 +13,8 @@ export interface ReplicaOptions {
   readonly name: string
   readonly dataDir: string
   readonly flags: readonly string[]
+  /** CPU to which the process is pinned. */
+  readonly processor?: number | undefined
 }
 
 export class Replica {
@@ -122,6 +124,7 @@ export class Replica {
     const server = await ServerProcess.start({
       dataDir: this.#options.dataDir,
       flags: this.#options.flags,
+      processor: this.#options.processor,
       patienceMs: startPatienceMs,
       environment: { NODE_OPTIONS: `--import=${shift}`, CLOCK_SHIFT_FILE: this.#clockFile },
     })

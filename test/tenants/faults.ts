@@ -1,0 +1,88 @@
+// Faults from outside of the server processes: SIGSTOP, kill -9 with a restart, and single threads that hardly get any CPU time.
+
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { availableParallelism, setPriority } from 'node:os'
+import type { Random } from '../kit/seeded-random.js'
+import type { Replica } from '../robustness/replica.js'
+import { type Fault, pause } from '../robustness/subject.js'
+import { add } from './check.js'
+import type { BusyLoop, Contention } from './contention.js'
+import type { Engine } from './servers.js'
+
+/** `clients`: hang up, and stall while they write or read. */
+export const faultNames = ['stalls', 'threads', 'kill', 'clients'] as const
+export type FaultName = (typeof faultNames)[number]
+
+export interface FaultParts {
+  readonly engine: Engine
+  readonly replicas: readonly Replica[]
+  readonly names: readonly FaultName[]
+  readonly contention: Contention
+  /** CPU of the servers where they have one only. */
+  readonly processor: number | undefined
+}
+
+export function faultsOf({ engine, replicas, names, contention, processor }: FaultParts): readonly Fault[] {
+  const faults: Fault[] = []
+  if (names.includes('stalls')) faults.push({ name: 'SIGSTOP', happen: (random) => random.pick(replicas).pause(1 + random.below(200)) })
+  // In memory nothing outlives the process.
+  if (names.includes('kill') && engine !== 'memory')
+    faults.push({ name: 'kill -9', happen: (random) => random.pick(replicas).crash(random.below(300)) })
+  if (names.includes('threads')) {
+    const cpu = processor ?? 0
+    const busy = contention.addBusyLoop(cpu)
+    faults.push({
+      name: 'starved thread',
+      happen: (random) => starveThread(random.pick(replicas), { random, busy, cpu, isPinned: processor !== undefined }),
+    })
+  }
+  return faults
+}
+
+interface Starving {
+  readonly random: Random
+  readonly busy: BusyLoop
+  readonly cpu: number
+  readonly isPinned: boolean
+}
+
+/** One random thread gets the lowest priority while a busy loop runs on the CPU of all threads. */
+async function starveThread({ server }: Replica, { random, busy, cpu, isPinned }: Starving): Promise<void> {
+  if (server === undefined) return
+  const { pid } = server
+  const threads = tryTo(() => readdirSync(`/proc/${pid}/task`).map(Number)) ?? []
+  if (threads.length === 0) return
+  const thread = random.pick(threads)
+  if (!isPinned) pin(pid, String(cpu))
+  tryTo(() => setPriority(thread, 19))
+  busy.go()
+  await pause(20 + random.below(600))
+  busy.pause()
+  tryTo(() => setPriority(thread, 0))
+  if (!isPinned) pin(pid, `0-${availableParallelism() - 1}`)
+}
+
+const pin = (pid: number, processors: string): void =>
+  void tryTo(() => execFileSync('taskset', ['-a', '-c', '-p', processors, String(pid)], { stdio: 'ignore' }))
+
+/** A thread or process that has ended meanwhile is no failure of the run. */
+function tryTo<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
+}
+
+/** One fault after the other, with pauses, until the run is over. */
+export async function injectFaults(faults: readonly Fault[], random: Random, isOver: () => boolean): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>()
+  while (!isOver() && faults.length > 0) {
+    const fault = random.pick(faults)
+    await fault.happen(random)
+    add(counts, fault.name)
+    await pause(50 + random.below(fault.name === 'kill -9' ? 4000 : 400))
+  }
+  return counts
+}

@@ -1,0 +1,100 @@
+// `npm run tenants`: tenants with disjoint permissions at one server, or at two that share an etcd; none may see or change what another one has.
+
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { newSeed } from '../kit/seeded-random.js'
+import { Contention } from './contention.js'
+import { type FaultName, faultNames } from './faults.js'
+import { tellResult } from './report.js'
+import { runTenants } from './run.js'
+import { type Engine, type Servers, startServers } from './servers.js'
+import { makeUsers } from './tenant.js'
+
+const usage = `npm run tenants -- [--engine lmdb,memory,etcd] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients]
+                  [--tenants 4] [--lanes 3]
+
+  --engine      stores to test, one after the other; etcd: two servers that share one etcd (default: lmdb)
+  --seconds     how long for each of them (default 60)
+  --seed        repeats the choices of an earlier run, not its timing
+  --processors  1: the servers have one CPU, together with two processes that wake up every 30 µs (default 2)
+  --faults      stalls: SIGSTOP for up to 200 ms; threads: single threads get hardly any CPU time; kill: kill -9 and restart;
+                clients: hang up, and stall while they write or read (default: clients)
+  --tenants     how many (default 4)
+  --lanes       connections per tenant that write and read objects of all kinds (default 3)`
+
+const engineNames: readonly Engine[] = ['lmdb', 'memory', 'etcd']
+const { values } = parseArgs({
+  options: {
+    engine: { type: 'string', default: 'lmdb' },
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(newSeed()) },
+    processors: { type: 'string', default: '2' },
+    faults: { type: 'string', default: 'clients' },
+    tenants: { type: 'string', default: '4' },
+    lanes: { type: 'string', default: '3' },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  console.log(usage)
+  process.exit(0)
+}
+
+function listOf<T extends string>(option: string, text: string, known: readonly T[]): readonly T[] {
+  const names = text.split(',').filter((name) => name !== '')
+  const unknown = names.filter((name) => !known.includes(name as T))
+  if (unknown.length === 0) return names as T[]
+  console.error(`--${option}: unknown ${unknown.join(', ')}; choose from ${known.join(', ')}`)
+  process.exit(2)
+}
+
+const engines = listOf('engine', values.engine, engineNames)
+const faults: readonly FaultName[] = listOf('faults', values.faults, faultNames)
+const seed = Number(values.seed)
+const processor = values.processors === '1' ? availableParallelism() - 1 : undefined
+const contention = new Contention()
+if (processor !== undefined) contention.addSleepers(processor)
+
+let running: Servers | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.log('interrupted')
+    contention.close()
+    void Promise.resolve(running?.close()).finally(() => process.exit(130))
+  })
+}
+process.once('exit', () => contention.close())
+
+let isGood = true
+for (const engine of engines) {
+  console.log(
+    `${engine}, seed ${seed}, ${values.tenants} tenants${processor === undefined ? '' : `, servers on CPU ${processor}`}, faults: ${faults.join(', ') || 'none'}`,
+  )
+  const users = makeUsers(seed, Number(values.tenants))
+  running = await startServers(engine, { flags: users.flags, processor })
+  const endMs = performance.now() + Number(values.seconds) * 1000
+  try {
+    const result = await runTenants(running, users, {
+      seed,
+      faults,
+      processor,
+      lanes: Number(values.lanes),
+      isOver: () => performance.now() >= endMs,
+      checkEveryMs: 5000,
+      say: (line) => console.log(`  ${line}`),
+    })
+    console.log(tellResult(result))
+    if (result.checks.findings.length > 0) {
+      isGood = false
+      console.log(
+        `  again: npm run tenants -- --engine ${engine} --seed ${seed} --seconds ${values.seconds} --processors ${values.processors} --faults '${values.faults}' --tenants ${values.tenants} --lanes ${values.lanes}`,
+      )
+    }
+  } finally {
+    await running.close()
+    users.removeFiles()
+    running = undefined
+  }
+}
+contention.close()
+process.exit(isGood ? 0 : 1)

@@ -1,0 +1,43 @@
+// The payload of objects: lines with the tenant's mark and the id of the request that wrote them, so that any mixture shows.
+
+/** Of lines with commas, so that the server takes them for many parts and the object for a large one. */
+export function payloadText(mark: string, id: string, bytes: number): string {
+  const lines: string[] = []
+  for (let length = 0, i = 0; length < bytes || i === 0; i++) {
+    const line = `${mark},${id},${i}`
+    lines.push(line)
+    length += line.length + 1
+  }
+  return lines.join('\n')
+}
+
+/** True if every line is of the same request. */
+export function isIntactPayload(mark: string, payload: string): boolean {
+  const id = payload.slice(mark.length + 1, payload.indexOf(',', mark.length + 1))
+  return payload === payloadText(mark, id, payload.length)
+}
+
+/** Request ids have the same length, so that one can be put in the place of another in Protobuf. */
+export class RequestIds {
+  readonly #letter: string
+  #last = 0
+
+  constructor(letter: string) {
+    this.#letter = letter
+  }
+
+  next(): string {
+    this.#last += 1
+    return `id-${this.#letter}-${String(this.#last).padStart(7, '0')}`
+  }
+}
+
+export type Size = 'small' | 'medium' | 'large' | 'very large'
+
+/** From and up to, in bytes. */
+export const sizes: Readonly<Record<Size, readonly [number, number]>> = {
+  small: [100, 1000],
+  medium: [20_000, 40_000],
+  large: [200_000, 400_000],
+  'very large': [1_200_000, 2_700_000],
+}

@@ -1,0 +1,25 @@
+// The result of a run in text.
+
+import type { RunResult } from './run.js'
+
+const listed = (counts: ReadonlyMap<unknown, number>): string =>
+  [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([key, count]) => `${count} × ${String(key)}`)
+    .join(', ') || 'none'
+
+export function tellResult({ checks, faults, storeChecks, objects }: RunResult): string {
+  const lines = [
+    `  ${checks.total} requests and events: ${listed(checks.requests)}`,
+    `  statuses: ${listed(checks.statuses)}`,
+    `  ${(checks.bytes / 2 ** 20).toFixed(0)} MiB of answers searched for marks; ${storeChecks} checks of the store, ${objects} objects in the last one`,
+    `  faults: ${listed(faults)}; errors that faults explain: ${listed(checks.tolerated)}`,
+  ]
+  if (checks.findings.length === 0) return [...lines, '  VERDICT: no foreign byte, no foreign write, no unexplained error'].join('\n')
+  const [first] = checks.findings
+  return [
+    ...lines,
+    `  foreign marks (owner, reader; z is the system): ${listed(checks.leaks)}`,
+    `  VERDICT: FAILED, the first finding after ${((first?.atMs ?? 0) / 1000).toFixed(1)} s: ${listed(checks.counts)}`,
+  ].join('\n')
+}

@@ -1,0 +1,80 @@
+// What an administrator prepares for a run: the CRD, and each tenant's namespace, permissions and cluster-scoped objects.
+
+import type { ApiClient } from '../kit/api-client.js'
+import { expectStatus, until } from '../kit/fixtures.js'
+import { widgetCrd, widgetGroup } from './kinds.js'
+import type { Tenant } from './tenant.js'
+
+export const rbacGroup = 'rbac.authorization.cluster.io'
+const rbac = `/apis/${rbacGroup}/v1`
+export const priorityClasses = '/apis/scheduling.cluster.io/v1/priorityclasses'
+export const classNames = ({ letter }: Tenant): readonly string[] => [0, 1].map((i) => `class-${letter}-${i}`)
+
+const crudVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
+
+/** What a tenant may do in its own namespace, without `escalate` and `bind`. The last rule puts the mark into reviews of rules. */
+export const tenantRules = (mark: string) => [
+  {
+    apiGroups: [''],
+    resources: ['configmaps', 'secrets', 'pods', 'pods/status', 'pods/eviction', 'events', 'serviceaccounts'],
+    verbs: crudVerbs,
+  },
+  { apiGroups: ['apps'], resources: ['deployments', 'deployments/status', 'deployments/scale'], verbs: crudVerbs },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets', 'poddisruptionbudgets/status'], verbs: crudVerbs },
+  { apiGroups: [rbacGroup], resources: ['roles', 'rolebindings'], verbs: crudVerbs },
+  { apiGroups: [widgetGroup], resources: ['widgets', 'widgets/status'], verbs: crudVerbs },
+  { apiGroups: [''], resources: ['services'], verbs: ['get'], resourceNames: [mark] },
+]
+
+export async function setUp(admin: ApiClient, tenants: readonly Tenant[]): Promise<void> {
+  await create(admin, '/apis/apiextensions.cluster.io/v1/customresourcedefinitions', widgetCrd)
+  for (const tenant of tenants) await setUpTenant(admin, tenant)
+}
+
+/** Resolves when a server serves the CRD and knows each tenant's permissions: replicas learn of them one after the other. */
+export async function untilUsable(admin: ApiClient, { namespace, user }: Tenant): Promise<void> {
+  await until(
+    () => admin.get(`/apis/${widgetGroup}/v1/namespaces/${namespace}/widgets`),
+    ({ status }) => status === 200,
+  )
+  const resourceAttributes = { namespace, verb: 'create', group: rbacGroup, resource: 'roles' }
+  await until(
+    () => admin.post('/apis/authorization.cluster.io/v1/subjectaccessreviews', { spec: { user, resourceAttributes } }),
+    ({ json }) => (json['status'] as { readonly allowed?: boolean } | undefined)?.allowed === true,
+  )
+}
+
+async function setUpTenant(admin: ApiClient, tenant: Tenant): Promise<void> {
+  const { namespace, mark, user, letter } = tenant
+  const subjects = [{ kind: 'User', apiGroup: rbacGroup, name: user }]
+  await create(admin, '/api/v1/namespaces', { metadata: { name: namespace, annotations: { mark } } })
+  await create(admin, `${rbac}/namespaces/${namespace}/roles`, { metadata: { name: 'tenant' }, rules: tenantRules(mark) })
+  await create(admin, `${rbac}/namespaces/${namespace}/rolebindings`, {
+    metadata: { name: 'tenant' },
+    subjects,
+    roleRef: { apiGroup: rbacGroup, kind: 'Role', name: 'tenant' },
+  })
+  for (const name of classNames(tenant))
+    await create(admin, priorityClasses, { metadata: { name, labels: { mark } }, value: 1000, description: mark })
+  await create(admin, `${rbac}/clusterroles`, {
+    metadata: { name: `tenant-${letter}` },
+    rules: [
+      {
+        apiGroups: ['scheduling.cluster.io'],
+        resources: ['priorityclasses'],
+        verbs: ['get', 'list', 'watch', 'update', 'patch'],
+        resourceNames: classNames(tenant),
+      },
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get'], resourceNames: [namespace] },
+    ],
+  })
+  await create(admin, `${rbac}/clusterrolebindings`, {
+    metadata: { name: `tenant-${letter}` },
+    subjects,
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: `tenant-${letter}` },
+  })
+}
+
+async function create(admin: ApiClient, path: string, object: object): Promise<void> {
+  expectStatus(await admin.post(path, object), 201)
+}
