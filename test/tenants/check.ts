@@ -48,7 +48,7 @@ export class Checks {
   bytes = 0
   /** True: the run injects faults or overload. */
   readonly #isTolerant: boolean
-  readonly #startMs = performance.now()
+  #startMs = performance.now()
   readonly #say: (line: string) => void
 
   constructor(isTolerant: boolean, say: (line: string) => void) {
@@ -66,13 +66,22 @@ export class Checks {
     return sum
   }
 
+  get elapsedMs(): number {
+    return performance.now() - this.#startMs
+  }
+
+  /** Time counts from here. */
+  begin(): void {
+    this.#startMs = performance.now()
+  }
+
   count(verb: string, representation: string): void {
     add(this.requests, `${verb} ${representation}`)
   }
 
   find(rule: Rule, text: string): void {
     const seen = add(this.counts, rule)
-    const finding = { rule, text, atMs: Math.round(performance.now() - this.#startMs) }
+    const finding = { rule, text, atMs: Math.round(this.elapsedMs) }
     if (this.findings.length < mostKept) this.findings.push(finding)
     if (seen <= 5) this.#say(tellFinding(finding))
   }

@@ -3,10 +3,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 /** Sleeps for 30 µs again and again: every wake-up preempts another thread of the CPU. */
-const sleeper = 'const cell = new Int32Array(new SharedArrayBuffer(4)); for (;;) Atomics.wait(cell, 0, 0, 0.03)'
-const busyLoop = 'for (;;);'
-/** The processes end by themselves where this one cannot end them. */
-const longestSeconds = 7200
+const sleeper = 'Atomics.wait(cell, 0, 0, 0.03)'
+const busyLoop = ''
+/** Ends with its parent, however that ended. */
+const looping = (step: string): string =>
+  `const parent = process.ppid, cell = new Int32Array(new SharedArrayBuffer(4)); while (process.ppid === parent) for (let i = 0; i < 10000; i++) { ${step} }`
 
 export class Contention {
   readonly #children: ChildProcess[] = []
@@ -27,9 +28,9 @@ export class Contention {
     for (const child of this.#children) child.kill('SIGKILL')
   }
 
-  #spawn(processor: number, script: string): ChildProcess {
-    const command = ['-c', String(processor), 'timeout', String(longestSeconds), process.execPath, '-e', script]
-    const child = spawn('taskset', command, { stdio: 'ignore' })
+  #spawn(processor: number, step: string): ChildProcess {
+    // taskset replaces itself with the command, so that the process id is that of the loop.
+    const child = spawn('taskset', ['-c', String(processor), process.execPath, '-e', looping(step)], { stdio: 'ignore' })
     this.#children.push(child)
     return child
   }

@@ -22,11 +22,15 @@ import { create, remove, removeSome, update, writeStatus } from './writes.js'
 
 export interface RunOptions {
   readonly seed: number
-  /** Lanes per tenant that write and read all kinds. */
+  /** `reported`: only the requests of reported-mix.ts. */
+  readonly mix: 'all' | 'reported'
+  /** Lanes per tenant that do what `mix` says; there are three more with `all`. */
   readonly lanes: number
+  /** Bound Roles per tenant. */
+  readonly roles: number
   readonly faults: readonly FaultName[]
   readonly processor?: number | undefined
-  readonly isOver: (requests: number) => boolean
+  readonly isOver: (requests: number, elapsedMs: number) => boolean
   readonly checkEveryMs: number
   readonly say: (line: string) => void
 }
@@ -67,15 +71,16 @@ export async function runTenants(servers: Servers, { tenants, system }: Users, o
   }
   const [admin] = servers.admins()
   if (admin === undefined) throw new Error('no server is up')
-  await setUp(admin, tenants)
+  await setUp(admin, tenants, options.roles)
   for (const each of servers.admins()) for (const tenant of tenants) await untilUsable(each, tenant)
   const systemLanes = [newLane(system, 'z0'), newLane(system, 'z1')]
   await makeSystemSecrets(systemLanes[0] as Lane)
   const before = await storedKeys(admin)
+  checks.begin()
 
   const gate = new Gate()
   const lanes: Lane[] = [...systemLanes]
-  const over = (): boolean => isOver(checks.total)
+  const over = (): boolean => isOver(checks.total, checks.elapsedMs)
   const loop = async (step: () => Promise<void>): Promise<void> => {
     gate.enter()
     while (!over()) {
@@ -92,8 +97,10 @@ export async function runTenants(servers: Servers, { tenants, system }: Users, o
       lanes.push(lane)
       started.push(loop(() => step(lane)))
     }
+    const mixLanes = options.mix === 'reported' ? options.lanes : 1
+    for (let i = 0; i < mixLanes; i++) begin((lane) => lane.random.pick(index % 2 === 0 ? rolesSteps : readingSteps)(lane, others))
+    if (options.mix === 'reported') continue
     for (let i = 0; i < options.lanes; i++) begin((lane) => lane.random.pick(mixedSteps)(lane, others))
-    begin((lane) => lane.random.pick(index % 2 === 0 ? rolesSteps : readingSteps)(lane, others))
     begin((lane) => evictPods(lane, over))
     begin(watch)
   }

@@ -26,9 +26,10 @@ export const tenantRules = (mark: string) => [
   { apiGroups: [''], resources: ['services'], verbs: ['get'], resourceNames: [mark] },
 ]
 
-export async function setUp(admin: ApiClient, tenants: readonly Tenant[]): Promise<void> {
+/** `moreRoles`: so many bound Roles per tenant that a check for escalation has to read. */
+export async function setUp(admin: ApiClient, tenants: readonly Tenant[], moreRoles: number): Promise<void> {
   await create(admin, '/apis/apiextensions.cluster.io/v1/customresourcedefinitions', widgetCrd)
-  for (const tenant of tenants) await setUpTenant(admin, tenant)
+  await Promise.all(tenants.map((tenant) => setUpTenant(admin, tenant, moreRoles)))
 }
 
 /** Resolves when a server serves the CRD and knows each tenant's permissions: replicas learn of them one after the other. */
@@ -44,7 +45,7 @@ export async function untilUsable(admin: ApiClient, { namespace, user }: Tenant)
   )
 }
 
-async function setUpTenant(admin: ApiClient, tenant: Tenant): Promise<void> {
+async function setUpTenant(admin: ApiClient, tenant: Tenant, moreRoles: number): Promise<void> {
   const { namespace, mark, user, letter } = tenant
   const subjects = [{ kind: 'User', apiGroup: rbacGroup, name: user }]
   await create(admin, '/api/v1/namespaces', { metadata: { name: namespace, annotations: { mark } } })
@@ -54,6 +55,16 @@ async function setUpTenant(admin: ApiClient, tenant: Tenant): Promise<void> {
     subjects,
     roleRef: { apiGroup: rbacGroup, kind: 'Role', name: 'tenant' },
   })
+  for (let i = 0; i < moreRoles; i++) {
+    const name = `more-${i}`
+    const rules = [{ apiGroups: [''], resources: ['services'], verbs: ['get'], resourceNames: [`${mark}-${i}`] }]
+    await create(admin, `${rbac}/namespaces/${namespace}/roles`, { metadata: { name }, rules })
+    await create(admin, `${rbac}/namespaces/${namespace}/rolebindings`, {
+      metadata: { name },
+      subjects,
+      roleRef: { apiGroup: rbacGroup, kind: 'Role', name },
+    })
+  }
   for (const name of classNames(tenant))
     await create(admin, priorityClasses, { metadata: { name, labels: { mark } }, value: 1000, description: mark })
   await create(admin, `${rbac}/clusterroles`, {
