@@ -41,8 +41,9 @@ export class Checks {
   readonly counts = new Map<Rule, number>()
   /** Foreign marks by owner and reader, such as `z read by b`. */
   readonly leaks = new Map<string, number>()
-  /** Requests by verb and representation. */
-  readonly requests = new Map<string, number>()
+  /** Requests by verb, then by representation of the answer. */
+  readonly requests = new Map<string, Map<string, number>>()
+  total = 0
   readonly statuses = new Map<number, number>()
   readonly tolerated = new Map<string, number>()
   bytes = 0
@@ -60,12 +61,6 @@ export class Checks {
     return this.#isTolerant
   }
 
-  get total(): number {
-    let sum = 0
-    for (const count of this.requests.values()) sum += count
-    return sum
-  }
-
   get elapsedMs(): number {
     return performance.now() - this.#startMs
   }
@@ -76,7 +71,10 @@ export class Checks {
   }
 
   count(verb: string, representation: string): void {
-    add(this.requests, `${verb} ${representation}`)
+    const counts = this.requests.get(verb) ?? new Map<string, number>()
+    this.requests.set(verb, counts)
+    add(counts, representation)
+    this.total += 1
   }
 
   find(rule: Rule, text: string): void {

@@ -8,10 +8,11 @@ import type { Replica } from '../robustness/replica.js'
 import { type Fault, pause } from '../robustness/subject.js'
 import { add } from './check.js'
 import type { BusyLoop, Contention } from './contention.js'
+import type { Gate } from './gate.js'
 import type { Engine } from './servers.js'
 
-/** `clients`: hang up, and stall while they write or read. */
-export const faultNames = ['stalls', 'threads', 'kill', 'clients'] as const
+/** `clients`: hang up, and stall while they write or read. `overload`: many more large requests at once. */
+export const faultNames = ['stalls', 'threads', 'kill', 'clients', 'overload'] as const
 export type FaultName = (typeof faultNames)[number]
 
 export interface FaultParts {
@@ -75,14 +76,23 @@ function tryTo<T>(work: () => T): T | undefined {
   }
 }
 
-/** One fault after the other, with pauses, until the run is over. */
-export async function injectFaults(faults: readonly Fault[], random: Random, isOver: () => boolean): Promise<ReadonlyMap<string, number>> {
+interface Injecting {
+  readonly random: Random
+  readonly isOver: () => boolean
+  readonly gate: Gate
+}
+
+/** One fault after the other, with pauses, until the run is over. None happens while the store is checked. */
+export async function injectFaults(faults: readonly Fault[], { random, isOver, gate }: Injecting): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
+  gate.enter()
   while (!isOver() && faults.length > 0) {
+    await gate.pass()
     const fault = random.pick(faults)
     await fault.happen(random)
     add(counts, fault.name)
     await pause(50 + random.below(fault.name === 'kill -9' ? 4000 : 400))
   }
+  gate.leave()
   return counts
 }

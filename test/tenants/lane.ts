@@ -18,6 +18,8 @@ export class Lane {
   readonly client: TenantClient
   readonly ids: RequestIds
   readonly model: LaneModel
+  /** Keys without a known state that were deleted. */
+  readonly #deleted = new Set<Key>()
 
   constructor({ client, ids, name }: LaneParts) {
     this.client = client
@@ -99,7 +101,8 @@ export class Lane {
   /** Deletes objects whose state is not known, so that they do not pile up; they may come back if the server is still at it. */
   async deleteDoubtful(kind: Kind): Promise<void> {
     for (const key of this.model.doubtful(kind)) {
-      if (key.possible.includes(undefined) && key.possible.length > 2) continue
+      if (this.#deleted.has(key)) continue
+      this.#deleted.add(key)
       this.model.doubt(key, undefined)
       await this.client.call({
         verb: 'delete',

@@ -10,7 +10,7 @@ import { runTenants } from './run.js'
 import { type Engine, type Servers, startServers } from './servers.js'
 import { makeUsers } from './tenant.js'
 
-const usage = `npm run tenants -- [--engine lmdb,memory,etcd] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients]
+const usage = `npm run tenants -- [--engine lmdb,memory,etcd] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients,overload]
                   [--mix all|reported] [--tenants 4] [--lanes 3]
 
   --engine      stores to test, one after the other; etcd: two servers that share one etcd (default: lmdb)
@@ -18,7 +18,8 @@ const usage = `npm run tenants -- [--engine lmdb,memory,etcd] [--seconds 60] [--
   --seed        repeats the choices of an earlier run, not its timing
   --processors  1: the servers have one CPU, together with two processes that wake up every 30 µs (default 2)
   --faults      stalls: SIGSTOP for up to 200 ms; threads: single threads get hardly any CPU time; kill: kill -9 and restart;
-                clients: hang up, and stall while they write or read (default: clients)
+                clients: hang up, and stall while they write or read; overload: twelve more clients per tenant with large requests
+                (default: clients)
   --mix         reported: only large Roles as dry runs, large ConfigMaps and Secrets as YAML, and reads of the system's Secrets (default all)
   --tenants     how many (default 4)
   --lanes       clients per tenant that send these requests, each with connections of its own (default 3)`

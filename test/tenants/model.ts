@@ -45,7 +45,7 @@ export class LaneModel {
 
   /** A request that would have changed the key to `next` had no known outcome. */
   doubt(key: Key, next: Version | undefined): void {
-    key.possible = [...key.possible, next]
+    if (!key.possible.includes(next)) key.possible = [...key.possible, next]
   }
 }
 

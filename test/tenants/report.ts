@@ -10,8 +10,9 @@ const listed = (counts: ReadonlyMap<unknown, number>): string =>
 
 export function tellResult({ checks, faults, storeChecks, objects }: RunResult): string {
   const lines = [
-    `  ${checks.total} requests and events: ${listed(checks.requests)}`,
-    `  statuses: ${listed(checks.statuses)}`,
+    `  ${checks.total} requests and watch events, by representation of the answer:`,
+    ...[...checks.requests].sort(([a], [b]) => (a < b ? -1 : 1)).map(([verb, counts]) => `    ${verb.padEnd(26)} ${listed(counts)}`),
+    `  statuses (0: none came): ${listed(checks.statuses)}`,
     `  ${(checks.bytes / 2 ** 20).toFixed(0)} MiB of answers searched for marks; ${storeChecks} checks of the store, ${objects} objects in the last one`,
     `  faults: ${listed(faults)}; errors that faults explain: ${listed(checks.tolerated)}`,
   ]

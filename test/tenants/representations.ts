@@ -42,7 +42,6 @@ const lists: readonly Representation[] = [
   { name: 'Table with objects', accept: table.accept, query: 'includeObject=Object' },
   { name: 'PartialObjectMetadata', accept: `application/json;${partialList}`, isPartial: true },
 ]
-/** There are no watches in YAML of a whole list, but of single frames. */
 const watches: readonly Representation[] = [
   json,
   json,

@@ -48,10 +48,13 @@ type Step = (lane: Lane, others: readonly Tenant[]) => Promise<void>
 const mixedSteps: readonly Step[] = [
   ...[create, create, create, update, update, update, patch, patch, patch, patch],
   ...[get, get, get, get, list, list, listAll, useClusterScoped],
-  ...[remove, removeSome, writeStatus, sendInvalid, intrude, review],
+  ...[remove, removeSome, removeSome, writeStatus, sendInvalid, intrude, review],
 ]
 const rolesSteps: readonly Step[] = [tryLargeRole, tryLargeRole, tryLargeRole, (lane) => readLarge(lane)]
 const readingSteps: readonly Step[] = [(lane) => readLarge(lane), (lane) => readLarge(lane), (lane) => readLarge(lane), intrude]
+
+/** Per tenant: more than the server takes of one user. */
+const overloadLanes = 12
 
 export async function runTenants(servers: Servers, { tenants, system }: Users, options: RunOptions): Promise<RunResult> {
   const { seed, isOver, faults, say } = options
@@ -81,47 +84,46 @@ export async function runTenants(servers: Servers, { tenants, system }: Users, o
   const gate = new Gate()
   const lanes: Lane[] = [...systemLanes]
   const over = (): boolean => isOver(checks.total, checks.elapsedMs)
-  const loop = async (step: () => Promise<void>): Promise<void> => {
-    gate.enter()
+  const loop = async (step: () => Promise<void>, at: Gate): Promise<void> => {
+    at.enter()
     while (!over()) {
-      await gate.pass()
+      await at.pass()
       if (!over()) await step()
     }
-    gate.leave()
+    at.leave()
   }
-  const started: Promise<unknown>[] = systemLanes.map((lane) => loop(() => useSystemSecret(lane)))
+  const started: Promise<unknown>[] = systemLanes.map((lane) => loop(() => useSystemSecret(lane), gate))
   for (const [index, tenant] of tenants.entries()) {
     const others = tenants.filter((each) => each !== tenant)
-    const begin = (step: (lane: Lane) => Promise<void>): void => {
+    const begin = (step: (lane: Lane) => Promise<void>, at = gate): void => {
       const lane = newLane(tenant, `${tenant.letter}${lanes.filter((each) => each.tenant === tenant).length}`)
       lanes.push(lane)
-      started.push(loop(() => step(lane)))
+      started.push(loop(() => step(lane), at))
     }
-    const mixLanes = options.mix === 'reported' ? options.lanes : 1
+    const mixLanes = (options.mix === 'reported' ? options.lanes : 1) + (faults.includes('overload') ? overloadLanes : 0)
     for (let i = 0; i < mixLanes; i++) begin((lane) => lane.random.pick(index % 2 === 0 ? rolesSteps : readingSteps)(lane, others))
     if (options.mix === 'reported') continue
     for (let i = 0; i < options.lanes; i++) begin((lane) => lane.random.pick(mixedSteps)(lane, others))
     begin((lane) => evictPods(lane, over))
-    begin(watch)
+    // Writes nothing, so that nobody has to wait for it.
+    begin(watch, new Gate())
   }
   const injected = injectFaults(
     faultsOf({ engine: servers.engine, replicas: servers.replicas, names: faults, contention, processor: options.processor }),
-    nextRandom(),
-    over,
+    { random: nextRandom(), isOver: over, gate },
   )
   let storeChecks = 0
   let objects = 0
   const lookAtStore = async (): Promise<void> => {
     const look = servers.admins()[0]
-    if (look === undefined) return
+    if (look === undefined) throw new Error('no server is up')
     objects = await checkStore({ admin: look, tenants, system, lanes, checks, before })
     storeChecks += 1
   }
   const finished = Promise.all(started)
   try {
     await periodically(options.checkEveryMs, finished, async () => {
-      // With faults a server may be down just then: the check at the end is enough.
-      if (!checks.isTolerant) await gate.whileStill(lookAtStore)
+      await gate.whileStill(lookAtStore)
       say(progressOf(checks))
     })
     const counts = await injected

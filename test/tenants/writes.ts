@@ -150,6 +150,8 @@ export async function removeSome(lane: Lane): Promise<void> {
     expect: [200],
     isPatient: true,
   })
+  // They have the label, too.
+  for (const key of lane.model.doubtful(kind)) lane.model.doubt(key, undefined)
   if (!called.isKnown || !left.isOk) {
     for (const key of before) lane.model.doubt(key, undefined)
     return
