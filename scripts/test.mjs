@@ -114,6 +114,7 @@ if (files.length === 0 || missing.length > 0) {
  */
 const estimated = {
   'fuzz/generated': [65, 0.9],
+  'tenants/tenants': [11, 1],
   // It compares times with bounds, and tries again and again beside others.
   'embedding/loading': [12, 2],
   'conformance/replay': [50, 0.6],

@@ -81,7 +81,7 @@ export class Checks {
     const seen = add(this.counts, rule)
     const finding = { rule, text, atMs: Math.round(this.elapsedMs) }
     if (this.findings.length < mostKept) this.findings.push(finding)
-    if (seen <= 5) this.#say(tellFinding(finding))
+    if (seen <= 3) this.#say(tellFinding(finding))
   }
 
   /** Searches bytes that `reader` was given. */
@@ -101,7 +101,7 @@ export class Checks {
 
   /** True: the error is one that a server under faults or overload may answer. */
   mayFail(what: string, { status, body }: WireAnswer): boolean {
-    const message = messageOf(body)
+    const message = messageOf(body).trim()
     const isKnown = (status === 429 || status === 503 || status === 504) && overloadMessages.some((pattern) => pattern.test(message))
     if (isKnown && this.#isTolerant) {
       add(this.tolerated, `${status} ${message.slice(0, 60)}`)
@@ -113,12 +113,12 @@ export class Checks {
 }
 
 export const tellFinding = ({ rule, text, atMs }: Finding): string =>
-  `FOUND after ${(atMs / 1000).toFixed(1)} s, ${rule}: ${text.slice(0, 700)}`
+  `FOUND after ${(atMs / 1000).toFixed(1)} s, ${rule}: ${text.slice(0, 500)}`
 
 /** The message of a Status in JSON or YAML; otherwise the beginning of the bytes. */
 export function messageOf(body: Buffer): string {
   const text = body.toString('utf8', 0, 4000)
-  const found = /"message":"((?:[^"\\]|\\.)*)/.exec(text)?.[1] ?? /^message: ['"]?(.*)$/m.exec(text)?.[1]
+  const found = /"message": ?"((?:[^"\\]|\\.)*)/.exec(text)?.[1] ?? /^message: ['"]?(.*)$/m.exec(text)?.[1]
   // In Protobuf the message stands between bytes that are no text.
   return found ?? (text.startsWith('k8s\0') ? (/[A-Za-z][ -~]{15,}/.exec(text.slice(30))?.[0] ?? text) : text)
 }

@@ -78,12 +78,13 @@ export async function runTenants(servers: Servers, { tenants, system }: Users, o
   for (const each of servers.admins()) for (const tenant of tenants) await untilUsable(each, tenant)
   const systemLanes = [newLane(system, 'z0'), newLane(system, 'z1')]
   await makeSystemSecrets(systemLanes[0] as Lane)
-  const before = await storedKeys(admin)
+  const before = await storedKeys(admin, checks)
   checks.begin()
 
   const gate = new Gate()
   const lanes: Lane[] = [...systemLanes]
-  const over = (): boolean => isOver(checks.total, checks.elapsedMs)
+  let isStopped = false
+  const over = (): boolean => isStopped || isOver(checks.total, checks.elapsedMs)
   const loop = async (step: () => Promise<void>, at: Gate): Promise<void> => {
     at.enter()
     while (!over()) {
@@ -131,6 +132,7 @@ export async function runTenants(servers: Servers, { tenants, system }: Users, o
     for (const { surprises } of servers.replicas) for (const text of surprises) checks.find('server ended', text)
     return { checks, faults: counts, storeChecks, objects }
   } finally {
+    isStopped = true
     contention.close()
     shared.close()
     for (const { client } of lanes) client.close()

@@ -27,9 +27,9 @@ interface Stored {
 const keyOf = ({ resource, object: { metadata } }: Stored): string => `${resource}/${metadata.namespace ?? ''}/${metadata.name}`
 
 /** The names of all objects, for comparisons later. */
-export async function storedKeys(admin: ApiClient): Promise<ReadonlySet<string>> {
+export async function storedKeys(admin: ApiClient, checks: Checks): Promise<ReadonlySet<string>> {
   const keys = new Set<string>()
-  for await (const stored of everyObject(admin)) keys.add(keyOf(stored))
+  for await (const stored of everyObject(admin, checks)) keys.add(keyOf(stored))
   return keys
 }
 
@@ -37,7 +37,7 @@ export async function storedKeys(admin: ApiClient): Promise<ReadonlySet<string>>
 export async function checkStore({ admin, tenants, system, lanes, checks, before }: StoreCheckParts): Promise<number> {
   let objects = 0
   const present = new Set<string>()
-  for await (const stored of everyObject(admin)) {
+  for await (const stored of everyObject(admin, checks)) {
     objects += 1
     const { resource, object } = stored
     const key = keyOf(stored)
@@ -92,7 +92,8 @@ interface ResourceList {
   readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[]
 }
 
-async function* everyObject(admin: ApiClient): AsyncGenerator<Stored> {
+/** Kinds that cannot be listed are findings. */
+async function* everyObject(admin: ApiClient, checks: Checks): AsyncGenerator<Stored> {
   const groups = expectStatus(await admin.get('/apis'), 200).json as unknown as {
     readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[]
   }
@@ -101,7 +102,12 @@ async function* everyObject(admin: ApiClient): AsyncGenerator<Stored> {
     for (const { name, verbs } of resources) {
       if (!verbs.includes('list') || name.includes('/')) continue
       for (let token = ''; ; ) {
-        const { json } = expectStatus(await admin.get(`${base}/${name}?limit=20${token === '' ? '' : `&continue=${token}`}`), 200)
+        const page = await admin.get(`${base}/${name}?limit=20${token === '' ? '' : `&continue=${token}`}`)
+        if (page.status !== 200) {
+          checks.find('unexplained error', `an administrator cannot list ${name}: ${page.text.slice(0, 300)}`)
+          break
+        }
+        const { json } = page
         for (const object of json.items) yield { resource: name, object }
         token = json.metadata.continue ?? ''
         if (token === '') break
