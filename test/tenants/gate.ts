@@ -1,7 +1,7 @@
 // Stops all lanes between two requests, so that the store can be compared with what they have written.
 
 export class Gate {
-  /** Lanes that are between two requests of theirs or waiting. */
+  /** Lanes that may have a request under way. */
   #running = 0
   #isShut = false
   #open: (() => void)[] = []

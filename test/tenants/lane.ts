@@ -2,7 +2,7 @@
 
 import type { Called, TenantClient } from './client.js'
 import { collectionOf, type Kind, kinds, objectOf, type Version } from './kinds.js'
-import { isPresent, type Key, LaneModel } from './model.js'
+import { type Key, LaneModel } from './model.js'
 import { type RequestIds, type Size, sizes } from './payload.js'
 import { type Encoding, json } from './representations.js'
 
@@ -113,9 +113,5 @@ export class Lane {
         isPatient: true,
       })
     }
-  }
-
-  presentNames(kind: Kind): readonly string[] {
-    return this.model.all.filter((key) => key.kind === kind && isPresent(key)).map(({ name }) => name)
   }
 }
