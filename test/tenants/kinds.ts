@@ -106,7 +106,7 @@ const widgetKind: Kind = {
   apiVersions: [`${widgetGroup}/v1`, `${widgetGroup}/v2`],
   hasProtobuf: false,
   hasStrategicPatch: false,
-  mostPayloadBytes: 2_700_000,
+  mostPayloadBytes: 1_300_000,
   isMutable: true,
   payloadPath: '/spec/payload',
   payloadValue: (payload) => payload,

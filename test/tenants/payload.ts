@@ -39,5 +39,5 @@ export const sizes: Readonly<Record<Size, readonly [number, number]>> = {
   small: [100, 1000],
   medium: [20_000, 40_000],
   large: [200_000, 400_000],
-  'very large': [1_200_000, 2_700_000],
+  'very large': [900_000, 1_300_000],
 }

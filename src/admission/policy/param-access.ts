@@ -5,6 +5,7 @@ import { invalid } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
 import { forbidden } from '../../api/field-error.js'
 import { mastersGroup, type User } from '../../api/user.js'
+import { sameValueBut } from '../../api/validation/same-value.js'
 import type { Decision } from '../../auth/authorize.js'
 import type { Grant, GrantCheck } from '../../auth/rbac/grant-check.js'
 import { compareText } from '../../base/text-order.js'
@@ -44,9 +45,11 @@ const policyGroup = { stem: 'admissionregistration' }
 
 /** The writer of a policy must be authorized to read every object of its paramKind. */
 function kindAccess(source: ParamSource, { next, old }: Grant): Access | undefined {
-  const { paramKind } = (next as ValidatingAdmissionPolicy).spec ?? {}
-  const before = (old as ValidatingAdmissionPolicy | undefined)?.spec?.paramKind
-  if (paramKind === undefined || (before?.apiVersion === paramKind.apiVersion && before?.kind === paramKind.kind)) return undefined
+  const { spec = {} } = next as ValidatingAdmissionPolicy
+  const { paramKind } = spec
+  const before = (old as ValidatingAdmissionPolicy | undefined)?.spec
+  // Stricter than the reference, which looks at paramKind alone: new expressions could print the parameters of an existing binding.
+  if (paramKind === undefined || (before !== undefined && sameValueBut(spec, before, []))) return undefined
   const { apiVersion = '', kind = '' } = paramKind
   return {
     field: 'spec.paramKind',
