@@ -134,6 +134,10 @@ export class Call implements RuleContext, CallTarget {
     this.bytes = Math.max(this.bytes, bytes.length)
   }
 
+  markLarge(): void {
+    this.isLarge = true
+  }
+
   /** What is waited for, unless the caller is gone before. */
   waitFor<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.caller

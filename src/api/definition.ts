@@ -22,6 +22,8 @@ export interface RuleContext {
   readonly allowsPlainHooks?: boolean
   /** Told of each rule that is written as an expression when it was asked; left out where nobody wants to know. */
   readonly onExpression?: (asked: AskedExpression) => void
+  /** Called if the object is large though its body is small: later steps run in a worker thread. */
+  markLarge?(): void
 }
 
 export interface AskedExpression {

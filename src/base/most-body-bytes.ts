@@ -5,3 +5,6 @@ export const mostBodyBytes = 3 * 1024 * 1024
 
 /** Stored object: what etcd takes in one request by default (1.5 MiB), less room for the key and for what is committed with the object. */
 export const maxObjectBytes = 1536 * 1024 - 32 * 1024
+
+/** Room above the limit for status reports and for the removal of finalizers: a full object must not stay forever. */
+export const objectHeadroomBytes = 24 * 1024

@@ -11,23 +11,15 @@ import { prettyJson, printAt } from './pretty.js'
 import { compareKeys } from './yaml/key-order.js'
 import { writeYaml } from './yaml/write-yaml.js'
 
-/** Some items of a list, with the commas between them, as they stand in it. */
-export interface ItemsText {
-  readonly format: 'pretty' | 'yaml'
-  readonly items: string
-}
-
-/** One object or table for people. */
-export interface DocumentText {
+/** JSON that is to be written for people: one object or table, or some items of a list with the commas between them. */
+export interface WrittenText {
   readonly format: 'pretty' | 'yaml'
   readonly json: string
+  readonly areItems: boolean
 }
 
-/** Writes long texts in worker threads. */
-export interface TextWriting {
-  writeText(text: DocumentText): Promise<Uint8Array>
-  writeItems(text: ItemsText): Promise<Uint8Array>
-}
+/** Writes a long text in a worker thread. */
+export type WriteText = (text: WrittenText) => Promise<Uint8Array>
 
 /** Of small items a piece has 128 KiB at most; larger ones are of one large object. */
 const mostTextLength = 160 << 10
@@ -35,17 +27,16 @@ const mostTextLength = 160 << 10
 /** The members of a list, and of its items. */
 const itemDepth = 2
 
-export const writeDocument = ({ format, json }: DocumentText): string =>
-  format === 'pretty' ? prettyJson(json) : writeYaml(parseWrittenJson(json))
-
-export const writeItems = ({ format, items }: ItemsText): string =>
-  format === 'pretty' ? printAt(items, itemDepth) : writeYaml(parseItems(items))
+export function writeLongText({ format, json, areItems }: WrittenText): string {
+  if (format === 'pretty') return areItems ? printAt(json, itemDepth) : prettyJson(json)
+  return writeYaml(areItems ? parseItems(json) : parseWrittenJson(json))
+}
 
 const parseItems = (items: string): readonly Json[] =>
   parseWrittenJson(`[${items.startsWith(',') ? items.slice(1) : items}]`) as readonly Json[]
 
 /** A part of a text: known, to be written when it is its turn, or long enough for a worker thread. */
-type Part = string | (() => string) | ItemsText
+type Part = string | (() => string) | WrittenText
 
 /** Takes the pieces of a text one by one; answers with what can be said by then. */
 interface TextWriter {
@@ -54,14 +45,14 @@ interface TextWriter {
 }
 
 /** The pieces of a list in JSON as indented JSON or YAML. */
-export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', threads?: TextWriting): Pieces {
+export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', inWorker?: WriteText): Pieces {
   const writer = format === 'pretty' ? prettyWriter() : yamlWriter()
   const write = (part: Part): Promised<Uint8Array> => {
     if (typeof part === 'string') return encoder.encode(part)
     if (typeof part === 'function') return encoder.encode(part())
-    if (threads !== undefined && part.items.length > mostTextLength) return threads.writeItems(part)
-    if (part.format === 'pretty') return encoder.encode(writeItems(part))
-    parts.unshift(...shortParts(part.items))
+    if (inWorker !== undefined && part.json.length > mostTextLength) return inWorker(part)
+    if (part.format === 'pretty') return encoder.encode(writeLongText(part))
+    parts.unshift(...shortParts(part.json))
     return next() as Promised<Uint8Array>
   }
   /** Said, and not given yet. */
@@ -113,7 +104,7 @@ function prettyWriter(): TextWriter {
       const front = hasItems ? '' : printAt(head, 0)
       hasItems = true
       head = ''
-      return [front, { format: 'pretty', items: text }]
+      return [front, { format: 'pretty', json: text, areItems: true }]
     },
     end: () => (head === undefined || head === '' ? '' : printAt(head, 0)),
   }
@@ -139,7 +130,7 @@ function yamlWriter(): TextWriter {
       }
       const items = last
       last = text
-      return items === undefined ? [] : [member === '' ? begin() : '', { format: 'yaml', items }]
+      return items === undefined ? [] : [member === '' ? begin() : '', { format: 'yaml', json: items, areItems: true }]
     },
     end() {
       const rest = `${head ?? ''}${last ?? ''}`

@@ -11,6 +11,8 @@ import { withDefaults } from '../verbs/versions.js'
 export interface SentBody {
   readonly bytes: Uint8Array
   readonly format: Format
+  /** Of an object that is larger than the limit from before. */
+  readonly maxBytes?: number
 }
 
 /** Problems of the body are warnings, or an error, as `fieldValidation` says. */

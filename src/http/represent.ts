@@ -9,7 +9,7 @@ import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { ListForm, Pieces } from '../codec/item-form.js'
-import { type TextWriting, textPieces, writeDocument } from '../codec/list-text.js'
+import { textPieces, type WriteText, writeLongText } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { metadataFormOf, notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { encodeProtobuf } from '../codec/protobuf.js'
@@ -140,8 +140,12 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
-    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeDocument({ format: 'yaml', json })), isObject: true }
-  const body = Buffer.from(representation.pretty ? writeDocument({ format: 'pretty', json }) : `${json}\n`)
+    return {
+      contentType: mediaTypeOf('yaml', identity),
+      body: Buffer.from(writeLongText({ format: 'yaml', json, areItems: false })),
+      isObject: true,
+    }
+  const body = Buffer.from(representation.pretty ? writeLongText({ format: 'pretty', json, areItems: false }) : `${json}\n`)
   return { contentType: 'application/json', body, isObject: true }
 }
 
@@ -160,12 +164,12 @@ export function listFormOf(form: ObjectForm): ListForm | undefined {
   return wireFormOf(form.resource, form.representation, form.identity)
 }
 
-/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. `threads`: where long texts are written. */
-export function listPieces(form: ObjectForm, page: ListedPage, threads?: TextWriting): Promised<Pieces> {
+/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. `inWorker`: writes long texts. */
+export function listPieces(form: ObjectForm, page: ListedPage, inWorker?: WriteText): Promised<Pieces> {
   const { as, format, pretty } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
   const shown = as?.kind === 'Table' ? rowsOf(form, as) : wireFormOf(form.resource, form.representation, form.identity)
   const pieces = shown.list(listMetadata(page), page.items, form.rules.now)
-  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml', threads))
-  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty', threads)) : pieces
+  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml', inWorker))
+  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty', inWorker)) : pieces
 }

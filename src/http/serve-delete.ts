@@ -23,10 +23,11 @@ export async function serveDelete(target: Target): Promise<Answered> {
   const { resource } = call
   const form = formOf(target)
   const options = await readDeleteOptions(target)
-  const deleted = await remove(target.server.engine, call.with({ options }))
+  const removal = call.with({ options })
+  const deleted = await remove(target.server.engine, removal)
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
   if (!deleted.removed || resource.definition.deleteReturnsObject) {
-    send(exchange, { code, ...(await represented(target, form, deleted.result)) })
+    send(exchange, { code, ...(await represented(target.server, removal, form, deleted.result)) })
     return true
   }
   const { subject } = resource

@@ -31,7 +31,7 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   const stored = get(target.server.engine, target.call, parseGetOptions(target.query))
   return whenThere(stored, (found) => {
     return whenThere(
-      isMade(form) ? represented(target, form, { stored: found }) : representObject(form, { stored: found }),
+      isMade(form) ? represented(target.server, target.call, form, { stored: found }) : representObject(form, { stored: found }),
       (answer): Answered => {
         send(target.exchange, { code: 200, ...answer })
         return true
@@ -72,7 +72,7 @@ export function serveList(target: Target): Answered | Promise<Answered> {
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage, clock = piecesOf(target.call)): Promised<Answered> {
   const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity), isObject: true }
-  return whenThere(listPieces(form, page, target.server.steps), (pieces) =>
+  return whenThere(listPieces(form, page, target.server.steps?.writeTextFor(target.call)), (pieces) =>
     whenThere(page.items.measure(onePieceBytes), (size) =>
       size === undefined
         ? sendStream(target.exchange, { ...answer, pieces, clock }).then(() => true as const)

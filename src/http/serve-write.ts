@@ -7,7 +7,7 @@ import { largeProtobufBytes, largeYamlBytes } from '../base/large.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
 import { create } from '../verbs/create.js'
-import type { Written } from '../verbs/engine.js'
+import { addressOf, type Written } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
 import { answerReview } from '../verbs/review.js'
 import { update } from '../verbs/update.js'
@@ -32,7 +32,7 @@ export async function serveCreate(target: Target): Promise<Answered> {
   const { review, postsTo } = call.resource.definition
   if (postsTo !== undefined) return servePostTo({ ...target, call }, form, object)
   if (review !== undefined) return serveReview({ ...target, call }, form, object)
-  return sendWritten(target, form, await create(target.server.engine, call, { object }))
+  return sendWritten(target, call, form, await create(target.server.engine, call, { object }))
 }
 
 /** A question is answered with itself. */
@@ -49,7 +49,7 @@ export async function serveUpdate(target: Target): Promise<Answered> {
   const format = bodyFormatOf(target)
   const call = target.call.with({ options })
   const object = await decode(target, call, format)
-  return sendWritten(target, form, await update(target.server.engine, call, { object }))
+  return sendWritten(target, call, form, await update(target.server.engine, call, { object }))
 }
 
 export async function servePatch(target: Target): Promise<Answered> {
@@ -64,20 +64,20 @@ export async function servePatch(target: Target): Promise<Answered> {
   const call = target.call.with({ options })
   call.noteBytes(bytes, type === 'apply' && !isJson(bytes) ? largeYamlBytes : undefined)
   const body = call.isLarge && server.steps !== undefined ? unread : readPatch(type, bytes)
-  return sendWritten(target, form, await patch(server.engine, call, { type, bytes, ...body }))
+  return sendWritten(target, call, form, await patch(server.engine, call, { type, bytes, ...body }))
 }
 
 /** A worker thread parses it. */
 const unread = { patch: undefined, duplicates: [] }
 
-function sendWritten(target: Target, form: ObjectForm, written: Written): Promised<Answered> {
+function sendWritten(target: Target, call: Call, form: ObjectForm, written: Written): Promised<Answered> {
   const bytes = written.result.stored?.entry.value
-  if (bytes === undefined || bodyTurns.take(bytes)) return sendNow(target, form, written)
-  return bodyTurns.takeLater(bytes).then(() => sendNow(target, form, written))
+  if (bytes === undefined || bodyTurns.take(bytes)) return sendNow(target, call, form, written)
+  return bodyTurns.takeLater(bytes).then(() => sendNow(target, call, form, written))
 }
 
-function sendNow(target: Target, form: ObjectForm, written: Written): Promised<Answered> {
-  return whenThere(represented(target, form, written.result), (answer): Answered => {
+function sendNow(target: Target, call: Call, form: ObjectForm, written: Written): Promised<Answered> {
+  return whenThere(represented(target.server, call, form, written.result), (answer): Answered => {
     send(target.exchange, { code: written.created ? 201 : 200, ...answer })
     return true
   })
@@ -90,7 +90,10 @@ const bodyFormatOf = ({ exchange, server }: Target): Format =>
 async function decode({ exchange, server }: Target, call: Call, format: Format): Promise<ApiObject> {
   const bytes = await readBody(exchange)
   call.noteBytes(bytes, maxBytesOf[format])
-  const object = (await (call.isLarge ? server.steps?.decode(call, { bytes, format }) : undefined)) ?? decodeSent(call, { bytes, format })
+  // An object that is larger than the limit from before may be replaced by one that does not grow.
+  const maxBytes = exchange.info.verb === 'update' ? server.engine.store.read(addressOf(call))?.size : undefined
+  const body = { bytes, format, ...(maxBytes === undefined ? {} : { maxBytes }) }
+  const object = (await (call.isLarge ? server.steps?.decode(call, body) : undefined)) ?? decodeSent(call, body)
   if (exchange.audited) auditSent(exchange, call.subresource?.shown ?? call.resource, object)
   return object
 }

@@ -3,12 +3,9 @@
 import { requestEntityTooLarge } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
-import { maxObjectBytes } from '../base/most-body-bytes.js'
+import { maxObjectBytes, objectHeadroomBytes } from '../base/most-body-bytes.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Engine } from './engine.js'
-
-/** Room above the limit for status reports and for the removal of finalizers: a full object must not stay forever. */
-const headroomBytes = 24 << 10
 
 export interface Oversize {
   readonly next: ApiObject
@@ -22,7 +19,7 @@ export interface Oversize {
 export function refuseOversize(engine: Engine, call: Call, { next, value, old }: Oversize): void {
   const bytes = value.length
   if (bytes <= maxObjectBytes) return
-  const mostBytes = maxObjectBytes + (hasHeadroom(call, old?.live) ? headroomBytes : 0)
+  const mostBytes = maxObjectBytes + (hasHeadroom(call, old?.live) ? objectHeadroomBytes : 0)
   if (bytes <= mostBytes) return
   // It may have been written in another form or version, which would take more or less today.
   if (old !== undefined && bytes <= Math.max(old.stored.entry.value.length, engine.store.encode(call.resource, old.live).length)) return

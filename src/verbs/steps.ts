@@ -9,6 +9,7 @@ import { nowOrInPieces, Pieces } from '../base/pieces.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { checkWrite } from './check-write.js'
 import type { Engine } from './engine.js'
+import type { PatchType } from './patch.js'
 
 /** The object that a write changes, as it is stored and as rules read it. */
 export interface LiveObject {
@@ -32,7 +33,7 @@ export interface Steps {
 
 /** A patch as its client sent it. */
 export interface EncodedPatch {
-  readonly type: string
+  readonly type: PatchType
   readonly bytes: Uint8Array
 }
 

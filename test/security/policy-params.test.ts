@@ -228,6 +228,8 @@ describe('parameters of admission policies', { concurrency: 4 }, () => {
       expectStatus(await tenant('PATCH', path, { metadata: { finalizers: null } }, merge), 200)
     }
     expectStatus(await tenant('PATCH', `${policies}/admin`, { spec: { failurePolicy: 'Ignore' } }, merge), 200)
+    const printing = { spec: { validations: [{ expression: 'string(params.data.key) == object.metadata.name' }] } }
+    expectRefusal(await tenant('PATCH', `${policies}/admin`, printing, merge), 'spec.paramKind', kindRefusal)
     expectStatus(await tenant('PATCH', `${bindings}/admin`, { spec: { matchResources: { matchPolicy: 'Exact' } } }, merge), 200)
     expectStatus(await tenant('PATCH', `${bindings}/admin`, { spec: { paramRef: null } }, merge), 200)
     expectStatus(await tenant('PATCH', `${policies}/admin`, { spec: { paramKind: null } }, merge), 200)

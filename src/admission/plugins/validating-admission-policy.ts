@@ -52,8 +52,12 @@ type Work<T> = Generator<unknown, T, void>
 
 /** Everybody is asked, and the first refusal is told. */
 function* check(policies: readonly BoundPolicy[], request: AdmissionRequest, parts: PolicyParts): Work<void> {
-  const [first] = yield* refusalsOf(policies, request, parts)
-  if (first !== undefined) throw refuse(request, first)
+  try {
+    const [first] = yield* refusalsOf(policies, request, parts)
+    if (first !== undefined) throw refuse(request, first)
+  } catch (thrown) {
+    throw thrown instanceof InterruptedError ? thrown.cause : thrown
+  }
 }
 
 /** One for each policy that refuses. */
@@ -134,6 +138,15 @@ function* checkBinding({ policy, binding, as }: Bound, { request, values, parts 
   return refusal
 }
 
+/** No worker thread evaluated the policy: neither a verdict nor a fault of the policy, whatever its failurePolicy says. */
+class InterruptedError extends Error {
+  override readonly cause: unknown
+  constructor(cause: unknown) {
+    super('the policy was not evaluated')
+    this.cause = cause
+  }
+}
+
 /** One call on a text of this size can take hundreds of milliseconds, and cannot be interrupted. */
 const largeBytes = 32 << 10
 
@@ -141,7 +154,11 @@ function* decisionsOf(policy: CompiledPolicy, variables: Variables, { request: {
   const { evaluateInWorker, observe } = parts
   if (evaluateInWorker === undefined || call.bytes <= largeBytes) return yield* evaluatePolicy(policy, variables, { observe })
   const plain = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, dataOf(value)]))
-  return yield* settled(() => evaluateInWorker(call, policy.source, plain))
+  return yield* settled(() =>
+    evaluateInWorker(call, policy.source, plain).catch((thrown: unknown) => {
+      throw new InterruptedError(thrown)
+    }),
+  )
 }
 
 /** A value that may have to be waited for. */

@@ -43,13 +43,16 @@ export function paramAccessCheck(source: ParamAccessSource): GrantCheck {
 
 const policyGroup = { stem: 'admissionregistration' }
 
+/** Fields of a policy that neither choose parameters nor print them. */
+const harmless = ['failurePolicy', 'matchConstraints']
+
 /** The writer of a policy must be authorized to read every object of its paramKind. */
 function kindAccess(source: ParamSource, { next, old }: Grant): Access | undefined {
   const { spec = {} } = next as ValidatingAdmissionPolicy
   const { paramKind } = spec
   const before = (old as ValidatingAdmissionPolicy | undefined)?.spec
   // Stricter than the reference, which looks at paramKind alone: new expressions could print the parameters of an existing binding.
-  if (paramKind === undefined || (before !== undefined && sameValueBut(spec, before, []))) return undefined
+  if (paramKind === undefined || (before !== undefined && sameValueBut(spec, before, harmless))) return undefined
   const { apiVersion = '', kind = '' } = paramKind
   return {
     field: 'spec.paramKind',

@@ -246,7 +246,7 @@ class Tending {
   private instancesOf(lean: CustomResourceDefinition, stored: StoredObject): Resource | undefined {
     const { current } = this.parts.catalogs
     if (isOwnGroup(current, lean.spec?.group ?? '')) return undefined
-    // What is heavy is deleted by a request, for which a version must be served: another one will do, if nobody has to be asked to convert to it.
+    // A served version is preferred, if no webhook has to convert to it.
     const served = current.inCollection(this.kindOf(lean)?.collection ?? '')
     if (served !== undefined && served.conversion === undefined) return served
     return this.kindOf(leanObject(stored, this.resource) as CustomResourceDefinition)
@@ -261,7 +261,7 @@ class Tending {
     return catalog.find(definition.spec?.group ?? '', stored?.name ?? '', kind.resource)
   }
 
-  /** Only what is changed: a definition may be heavy. */
+  /** A patch of the changed fields alone: a definition may be large. */
   private async write({ metadata, status: before }: CustomResourceDefinition, { status, finalizers }: Change): Promise<void> {
     const { engine } = this.parts
     const { name = '', uid = '', resourceVersion = '' } = metadata ?? {}

@@ -5,10 +5,11 @@ import type { CallOptions } from '../../api/call.js'
 import type { ConversionVersions } from '../../api/conversion.js'
 import type { IdentityName } from '../../api/identity.js'
 import type { FormWish } from '../../codec/item-form.js'
-import type { DocumentText, ItemsText } from '../../codec/list-text.js'
-import type { Format, Representation } from '../../codec/negotiation.js'
+import type { WrittenText } from '../../codec/list-text.js'
+import type { Representation } from '../../codec/negotiation.js'
+import type { SentBody } from '../../http/decode-sent.js'
 import type { Entry } from '../../storage/storage.js'
-import type { PatchType } from '../../verbs/patch.js'
+import type { EncodedPatch } from '../../verbs/steps.js'
 
 /** All that a worker thread knows of the server: what the rules of kinds depend on. */
 export interface WorkerSettings {
@@ -20,14 +21,22 @@ export interface WorkerSettings {
   readonly allowsPlainHooks: boolean
 }
 
-/** A CustomResourceDefinition; `id` is another number for each version of it. */
-export interface CustomSource {
-  readonly id: number
-  readonly json: string
+/** An object as JSON, which is the quickest to send; one with a bigint, which JSON cannot tell from a double, as it is. */
+export type Packed = string | object
+
+export function pack(object: object): Packed {
+  try {
+    return JSON.stringify(object)
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return object
+    throw thrown
+  }
 }
 
+export const unpack = <T extends object>(packed: Packed): T => (typeof packed === 'string' ? JSON.parse(packed) : packed) as T
+
 /** What a step knows of its request: neither the user nor the headers, but for the program that becomes the field manager. */
-export interface CallFacts {
+export interface RequestContext {
   readonly group: string
   readonly version: string
   readonly resource: string
@@ -37,39 +46,31 @@ export interface CallFacts {
   readonly options: CallOptions
   readonly now: number
   readonly userAgent: string
-  readonly custom: CustomSource | undefined
+  /** A CustomResourceDefinition, with another number for each version of it. */
+  readonly custom: { readonly id: number; readonly source: Packed } | undefined
   /** Conversions by a webhook that the step needed before: see verbs/versions. */
-  readonly conversions: readonly (readonly [key: string, json: string])[]
+  readonly conversions: readonly (readonly [key: string, object: Packed])[]
 }
 
-/** A stored object: its entry, or JSON in the stored version if a webhook had to convert it. */
-export type SentLive = { readonly entry: Entry } | { readonly json: string }
+/** A stored object: its entry, or the object in the stored version if a webhook had to convert it. */
+export type LiveInput = { readonly entry: Entry } | { readonly object: Packed }
+
+interface OnCall<Name extends string> {
+  readonly step: Name
+  readonly call: RequestContext
+}
 
 export type Step =
-  | { readonly step: 'decode'; readonly call: CallFacts; readonly format: Format; readonly bytes: Uint8Array }
-  | { readonly step: 'create'; readonly call: CallFacts; readonly json: string }
-  | { readonly step: 'update'; readonly call: CallFacts; readonly json: string; readonly live: SentLive }
-  | {
-      readonly step: 'patch'
-      readonly call: CallFacts
-      readonly type: PatchType
-      readonly bytes: Uint8Array
-      readonly live: SentLive | undefined
-    }
-  | { readonly step: 'check'; readonly call: CallFacts; readonly json: string; readonly live: SentLive | undefined }
-  | { readonly step: 'encode'; readonly call: CallFacts; readonly json: string }
-  | { readonly step: 'item'; readonly call: CallFacts; readonly wish: FormWish; readonly live: SentLive }
-  | {
-      readonly step: 'represent'
-      readonly call: CallFacts
-      readonly representation: Representation
-      readonly includeObject: string | undefined
-      readonly json: string
-    }
-  /** JSON of a ValidatingAdmissionPolicy and of the variables of its expressions. */
-  | { readonly step: 'policy'; readonly policy: string; readonly variables: string }
-  | { readonly step: 'text'; readonly text: DocumentText }
-  | { readonly step: 'items'; readonly text: ItemsText }
+  | (OnCall<'decode'> & { readonly body: SentBody })
+  | (OnCall<'create' | 'encode'> & { readonly object: Packed })
+  | (OnCall<'update'> & { readonly object: Packed; readonly live: LiveInput })
+  | (OnCall<'patch'> & { readonly patch: EncodedPatch; readonly live: LiveInput | undefined })
+  | (OnCall<'check'> & { readonly object: Packed; readonly live: LiveInput | undefined })
+  | (OnCall<'item'> & { readonly wish: FormWish; readonly live: LiveInput })
+  | (OnCall<'represent'> & { readonly object: Packed; readonly representation: Representation; readonly includeObject: string | undefined })
+  /** A ValidatingAdmissionPolicy and the variables of its expressions. */
+  | { readonly step: 'policy'; readonly policy: string; readonly variables: Packed }
+  | { readonly step: 'text'; readonly text: WrittenText }
 
 /** The result must carry the id of its task. */
 export interface Task {
@@ -77,24 +78,20 @@ export interface Task {
   readonly step: Step
 }
 
-export interface StepOutput {
-  /** An object, as JSON. */
-  readonly json?: string
-  readonly bytes?: Uint8Array
-  readonly contentType?: string
+export interface TaskResult {
+  readonly id: string
   /** Texts of `Warning` headers. */
-  readonly warnings?: readonly string[]
+  readonly warnings: readonly string[]
+  readonly output?: { readonly object?: Packed; readonly bytes?: Uint8Array; readonly contentType?: string }
+  /** An error on its way between threads. */
+  readonly failure?: Failure
 }
 
-export type TaskResult =
-  | { readonly id: string; readonly output: StepOutput }
-  | { readonly id: string; readonly warnings: readonly string[]; readonly failure: Failure }
-
-/** An error on its way between threads. */
 export interface Failure {
   readonly message: string
+  readonly stack: string | undefined
   /** Of an ApiError. */
   readonly status?: StatusBody
   /** The step needs a conversion by a webhook; it is run again with it. */
-  readonly unconverted?: { readonly json: string; readonly versions: ConversionVersions; readonly key: string }
+  readonly unconverted?: { readonly object: Packed; readonly versions: ConversionVersions; readonly key: string }
 }

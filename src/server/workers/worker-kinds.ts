@@ -8,7 +8,7 @@ import { parseRuntimeConfig } from '../../api/runtime-config.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 import { servedCatalog } from '../served-catalog.js'
-import type { CallFacts, CustomSource, WorkerSettings } from './tasks.js'
+import { type RequestContext, unpack, type WorkerSettings } from './tasks.js'
 
 const maxCustomKinds = 50
 
@@ -25,14 +25,14 @@ export class WorkerKinds {
     this.#own = servedCatalog({ identity, gates, runtimeConfig: parseRuntimeConfig(runtimeConfig) }).current
   }
 
-  find({ group, version, resource, custom }: CallFacts): Resource {
+  find({ group, version, resource, custom }: RequestContext): Resource {
     const found = (custom === undefined ? this.#own : this.#customCatalog(custom)).find(group, version, resource)
     if (found === undefined) throw new Error(`the worker thread does not know ${resource} of ${group}/${version}`)
     return found
   }
 
-  #customCatalog({ id, json }: CustomSource): Catalog {
-    const catalog = this.#custom.get(id) ?? this.#make(JSON.parse(json) as CustomResourceDefinition)
+  #customCatalog({ id, source }: NonNullable<RequestContext['custom']>): Catalog {
+    const catalog = this.#custom.get(id) ?? this.#make(unpack<CustomResourceDefinition>(source))
     this.#custom.delete(id)
     this.#custom.set(id, catalog)
     const [oldest] = this.#custom.keys()

@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logger.js'
 import { OverloadedError } from '../../http/pressure.js'
 import { FairQueue, type QueuedTask } from './fair-queue.js'
 import type { Step, Task, TaskResult, WorkerSettings } from './tasks.js'
-import { MismatchError, WorkerThread } from './worker-thread.js'
+import { MismatchError, WorkerThread, type WorkerThreadOptions } from './worker-thread.js'
 
 export interface WorkerPoolOptions {
   readonly threads: number
@@ -18,14 +18,10 @@ export interface WorkerPoolOptions {
   readonly maxHeapMiB?: number
   /** How long a thread is kept without a task. */
   readonly idleMs?: number
-  readonly startThread?: () => WorkerThread
+  readonly startThread?: (options: WorkerThreadOptions) => WorkerThread
 }
 
-export interface StepOwner {
-  /** Whose share of the threads the step uses. */
-  readonly user: string
-  /** Size of the inputs. */
-  readonly bytes: number
+export interface StepOwner extends QueuedTask {
   readonly onAbort: OnAbort | undefined
 }
 
@@ -33,17 +29,18 @@ interface Pending extends QueuedTask {
   readonly task: Task
   readonly resolve: (result: TaskResult) => void
   readonly reject: (reason: unknown) => void
-  /** Stops listening to the client. */
-  done: () => void
+  stopListening: () => void
 }
 
 const queueLimits = { maxBytes: 96 << 20, maxUserBytes: 48 << 20 }
 const defaultStepMs = 5000
 const defaultHeapMiB = 768
-const defaultIdleMs = 60_000
+const defaultIdleMs = 30_000
 const checkMs = 500
-/** A step that has waited for a processor this many times as long as it may use one is ended, too. */
-const maxWaitFactor = 6
+/** Wall-clock limit of a step, as a multiple of its processor time: a busy machine must not fail it. */
+const maxWallFactor = 6
+/** Assumed while a step runs: 50 ms for a megabyte. */
+const estimatedMs = (bytes: number): number => bytes / 20_000
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
@@ -51,6 +48,7 @@ export class WorkerPool {
   readonly counters = { steps: 0, refused: 0, failedThreads: 0, mismatches: 0 }
   readonly #idle = new Set<WorkerThread>()
   readonly #busy = new Set<WorkerThread>()
+  #running = 0
   #idleTimer: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -70,18 +68,18 @@ export class WorkerPool {
   run(step: Step, { user, bytes, onAbort }: StepOwner): Promise<TaskResult> {
     if (this.#isClosed) return Promise.reject(shuttingDown())
     return new Promise((resolve, reject) => {
-      const pending: Pending = { task: { id: randomUUID(), step }, user, bytes, resolve, reject, done: () => undefined }
+      const pending: Pending = { task: { id: randomUUID(), step }, user, bytes, resolve, reject, stopListening: () => undefined }
       if (!this.#queue.add(pending)) {
         this.counters.refused += 1
         reject(new OverloadedError())
         return
       }
       // A step that runs already goes on, and its result is dropped: to end its thread would cost others more.
-      pending.done =
-        onAbort?.((reason) => {
-          this.#queue.remove(pending)
-          reject(reason)
-        }) ?? pending.done
+      const forget = onAbort?.((reason) => {
+        this.#queue.remove(pending)
+        reject(reason)
+      })
+      if (forget !== undefined) pending.stopListening = forget
       this.#next()
     })
   }
@@ -89,15 +87,45 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idleTimer)
-    for (const { reject } of this.#queue.clear()) reject(shuttingDown())
+    for (let pending = this.#queue.take(); pending !== undefined; pending = this.#queue.take()) pending.reject(shuttingDown())
     await Promise.all(this.threads.map((thread) => thread.terminate()))
   }
 
   #next(): void {
-    while (this.#busy.size < this.#options.threads) {
+    while (this.#running < this.#options.threads) {
       const pending = this.#queue.take()
       if (pending === undefined) return
-      void this.#serve(pending, this.#takeThread())
+      this.#running += 1
+      void this.#serve(pending)
+    }
+  }
+
+  async #serve({ task, user, bytes, resolve, reject, stopListening }: Pending): Promise<void> {
+    const begunMs = performance.now()
+    this.#queue.charge(user, estimatedMs(bytes))
+    try {
+      resolve(await this.#runIn(this.#takeThread(), task))
+    } catch (thrown) {
+      reject(this.#failure(thrown, task.step.step))
+    } finally {
+      stopListening()
+      this.counters.steps += 1
+      this.#running -= 1
+      this.#queue.charge(user, performance.now() - begunMs - estimatedMs(bytes))
+      this.#next()
+      this.#watchIdle()
+    }
+  }
+
+  async #runIn(thread: WorkerThread, task: Task): Promise<TaskResult> {
+    this.#busy.add(thread)
+    const timer = limitStep(thread, this.#options.maxStepMs ?? defaultStepMs)
+    try {
+      return await thread.run(task)
+    } finally {
+      clearInterval(timer)
+      this.#busy.delete(thread)
+      if (!thread.hasEnded) this.#idle.add(thread)
     }
   }
 
@@ -106,47 +134,26 @@ export class WorkerPool {
       this.#idle.delete(thread)
       if (!thread.hasEnded) return thread
     }
-    const { settings, maxHeapMiB = defaultHeapMiB, startThread } = this.#options
-    return startThread?.() ?? new WorkerThread({ settings, maxHeapMiB })
-  }
-
-  async #serve({ task, user, resolve, reject, done }: Pending, thread: WorkerThread): Promise<void> {
-    this.#busy.add(thread)
-    const begunMs = performance.now()
-    const timer = limitStep(thread, this.#options.maxStepMs ?? defaultStepMs)
-    try {
-      resolve(await thread.run(task))
-    } catch (thrown) {
-      reject(this.#failure(thrown, task.step.step))
-    } finally {
-      clearInterval(timer)
-      done()
-      this.counters.steps += 1
-      this.#busy.delete(thread)
-      if (!thread.hasEnded) this.#idle.add(thread)
-      this.#queue.charge(user, performance.now() - begunMs)
-      this.#next()
-      this.#watchIdle()
-    }
-  }
-
-  /** The thread is out of memory or of time, was killed, or has mixed up tasks. Another one takes its place. */
-  #failure(thrown: unknown, step: string): Error {
-    if (this.#isClosed) return shuttingDown()
-    const { logger } = this.#options
-    if (thrown instanceof MismatchError) {
+    const { settings, logger, maxHeapMiB = defaultHeapMiB, startThread = (options) => new WorkerThread(options) } = this.#options
+    const onMismatch = (error: MismatchError): void => {
       this.counters.mismatches += 1
-      logger.error({ err: thrown, step }, 'a worker thread mixed up two tasks and was ended; report this as a security issue')
-      return thrown
+      logger.error({ err: error }, 'a worker thread mixed up two tasks and was ended; report this as a security issue')
     }
+    return startThread({ settings, maxHeapMiB, onMismatch })
+  }
+
+  /** The thread did not start, is out of memory or of time, was killed, or has mixed up tasks. The next step gets another one. */
+  #failure(thrown: unknown, step: string): unknown {
+    if (this.#isClosed) return shuttingDown()
+    if (thrown instanceof MismatchError) return thrown
     this.counters.failedThreads += 1
-    logger.error({ err: thrown, step }, 'a worker thread ended while it ran a step; its request fails with 503')
+    this.#options.logger.error({ err: thrown, step }, 'a worker thread ended while it ran a step; its request fails with 503')
     return unavailable('the request takes more memory or processor time than one request may')
   }
 
   #watchIdle(): void {
     clearTimeout(this.#idleTimer)
-    if (this.#busy.size > 0 || this.#isClosed) return
+    if (this.#running > 0 || this.#isClosed) return
     this.#idleTimer = setTimeout(() => {
       for (const thread of this.#idle) void thread.terminate()
       this.#idle.clear()
@@ -164,7 +171,7 @@ function limitStep(thread: WorkerThread, maxMs: number): NodeJS.Timeout {
     const wallMs = performance.now() - begunMs
     // Node.js 20 tells the processor time of the whole process alone; one of its threads has not used more than that.
     const { user, system } = process.cpuUsage(begunCpu)
-    if ((wallMs > maxMs && (user + system) / 1000 > maxMs) || wallMs > maxWaitFactor * maxMs) void thread.terminate()
+    if ((wallMs > maxMs && (user + system) / 1000 > maxMs) || wallMs > maxWallFactor * maxMs) void thread.terminate()
   }
   return setInterval(check, Math.min(checkMs, maxMs)).unref()
 }

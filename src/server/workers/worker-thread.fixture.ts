@@ -6,7 +6,7 @@ import type { Task, TaskResult, WorkerSettings } from './tasks.js'
 const [fault] = (workerData as WorkerSettings).runtimeConfig
 let last: TaskResult | undefined
 parentPort?.on('message', ({ id, step }: Task) => {
-  const result: TaskResult = { id, output: { bytes: Buffer.from(JSON.stringify(step)) } }
+  const result: TaskResult = { id, warnings: [], output: { bytes: Buffer.from(JSON.stringify(step)) } }
   const send = (sent: TaskResult): void => parentPort?.postMessage(sent)
   if (fault === 'late') setTimeout(() => send(result), 5)
   else if (fault === 'doubled') {

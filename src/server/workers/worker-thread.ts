@@ -9,6 +9,7 @@ import type { Task, TaskResult, WorkerSettings } from './tasks.js'
 export interface WorkerThreadOptions {
   readonly settings: WorkerSettings
   readonly maxHeapMiB: number
+  readonly onMismatch: (error: MismatchError) => void
   /** The script that the thread runs, if it is not the usual one. */
   readonly entry?: URL
 }
@@ -18,26 +19,20 @@ export class MismatchError extends Error {
   override readonly name = 'MismatchError'
 }
 
-interface Running {
-  readonly id: string
-  readonly resolve: (result: TaskResult) => void
-  readonly reject: (reason: Error) => void
-}
-
 export class WorkerThread {
   readonly #worker: Worker
-  #running: Running | undefined
+  readonly #onMismatch: WorkerThreadOptions['onMismatch']
+  #running: { readonly id: string; readonly resolve: (result: TaskResult) => void; readonly reject: (reason: Error) => void } | undefined
   /** Why it has ended. */
   #end: Error | undefined
 
-  constructor({ settings, maxHeapMiB, entry = new URL('./worker-entry.js', import.meta.url) }: WorkerThreadOptions) {
-    this.#worker = new Worker(entry, {
-      workerData: settings,
-      // Flags of this process, such as a profiler's, are not for its threads.
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
-    })
+  constructor({ settings, maxHeapMiB, onMismatch, entry = new URL('./worker-entry.js', import.meta.url) }: WorkerThreadOptions) {
+    this.#onMismatch = onMismatch
+    // Neither the flags nor the environment of this process are for its threads.
+    const isolated = { execArgv: [], env: {} }
+    this.#worker = new Worker(entry, { ...isolated, workerData: settings, resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } })
     this.#worker.on('message', (result: TaskResult) => this.#receive(result))
+    this.#worker.on('messageerror', (error) => void this.terminate(error))
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', (code) => this.#fail(new Error(`the worker thread exited with code ${code}`)))
     this.#worker.unref()
@@ -57,21 +52,22 @@ export class WorkerThread {
     })
   }
 
-  async terminate(): Promise<void> {
-    this.#fail(new Error('the worker thread was ended'))
+  async terminate(reason = new Error('the worker thread was ended')): Promise<void> {
+    this.#fail(reason)
     await this.#worker.terminate()
   }
 
   #receive(result: TaskResult): void {
     const running = this.#running
-    if (running?.id !== result.id) {
-      this.#fail(new MismatchError(`a worker thread returned the result of task ${result.id} for task ${running?.id ?? 'none'}`))
-      void this.#worker.terminate()
+    if (running?.id === result.id) {
+      this.#running = undefined
+      this.#worker.unref()
+      running.resolve(result)
       return
     }
-    this.#running = undefined
-    this.#worker.unref()
-    running.resolve(result)
+    const error = new MismatchError(`a worker thread returned the result of task ${result.id} for task ${running?.id ?? 'none'}`)
+    this.#onMismatch(error)
+    void this.terminate(error)
   }
 
   #fail(reason: Error): void {

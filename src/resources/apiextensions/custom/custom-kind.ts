@@ -270,7 +270,7 @@ function servedVersion(
     ...(isStored ? { stored: true } : {}),
     ...((isConverted && !isStored) || fromStored === undefined ? {} : { fromStored }),
     ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
-    defaults: (object) => filled(object, version, new RefusingFilling()),
+    defaults: (object, context) => filled(object, version, new RefusingFilling(context)),
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(version.definition.served === true ? {} : { unserved: true as const }),
     published: version.schema as { readonly [keyword: string]: unknown },
