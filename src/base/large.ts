@@ -4,12 +4,12 @@
 const smallBytes = 8 << 10
 /** JSON in one long value: to decode, validate and encode this much takes about 10 ms. */
 const largeBytes = 512 << 10
-/** Members and items: to decode, track, validate and encode 10,000 of them takes 20 to 40 ms. */
-const largeParts = 10_000
+/** Members and items: to decode, track, validate and encode 7,000 of them takes 20 to 50 ms. */
+const largeParts = 7000
 /** YAML is scanned character by character. */
 export const largeYamlBytes = 128 << 10
 /** The number of parts of a Protobuf message is unknown before it is decoded; one part takes at least two bytes. */
-export const largeProtobufBytes = 2 * largeParts
+export const largeProtobufBytes = 16 << 10
 
 /** A comma, a line end, and the two brackets that open something. They may stand inside strings: a wrong guess costs a few milliseconds. */
 const marks = [0x2c, 0x0a, 0x5b, 0x7b]

@@ -7,7 +7,7 @@ import { SharedPieces } from '../base/pieces.js'
 const mostBytes = 256 << 10
 
 /** What is smaller does not wait: to wait costs a turn of the event loop, and that would show in the cost of the work. */
-const smallBytes = 64 << 10
+const smallBytes = 16 << 10
 
 class BodyTurns {
   readonly #clock = new SharedPieces()

@@ -7,13 +7,14 @@ import { GatheredParts } from '../net/gathered-parts.js'
 import { bodyTurns } from './body-turns.js'
 import type { Exchange } from './exchange.js'
 
-export function readBody(exchange: Exchange): Promise<Buffer> {
+/** `maxBytes`: of bodies that are always decoded on the event loop, such as DeleteOptions. */
+export function readBody(exchange: Exchange, maxBytes = mostBodyBytes): Promise<Buffer> {
   const { request } = exchange
   const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > mostBodyBytes) return Promise.reject(tooLarge(exchange))
+  if (announced > maxBytes) return Promise.reject(tooLarge(exchange, maxBytes))
   if (exchange.isTimedOut) return Promise.reject(exchange.timeOut())
   return new Promise((resolve, reject) => {
-    const reading = new BodyReading(exchange, resolve, reject)
+    const reading = new BodyReading(exchange, maxBytes, resolve, reject)
     exchange.bodyReader = reading
     if (takeBody(request, reading)) return
     request.on('data', (chunk: Buffer) => reading.data(chunk))
@@ -25,6 +26,7 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
 
 class BodyReading implements BodyTaker {
   readonly #exchange: Exchange
+  readonly #maxBytes: number
   readonly #resolve: (body: Buffer) => void
   readonly #reject: (reason: unknown) => void
   /** The first part; most bodies come at once. */
@@ -33,15 +35,16 @@ class BodyReading implements BodyTaker {
   #size = 0
   #isRefused = false
 
-  constructor(exchange: Exchange, resolve: (body: Buffer) => void, reject: (reason: unknown) => void) {
+  constructor(exchange: Exchange, maxBytes: number, resolve: (body: Buffer) => void, reject: (reason: unknown) => void) {
     this.#exchange = exchange
+    this.#maxBytes = maxBytes
     this.#resolve = resolve
     this.#reject = reject
   }
 
   data(part: Buffer): void {
     this.#size += part.length
-    if (this.#size > mostBodyBytes) this.#reject(tooLarge(this.#exchange))
+    if (this.#size > this.#maxBytes) this.#reject(tooLarge(this.#exchange, this.#maxBytes))
     else if (!this.#isRefused) this.#keep(part)
   }
 
@@ -102,7 +105,7 @@ function hangUp(exchange: Exchange): void {
   exchange.request.resume()
 }
 
-function tooLarge(exchange: Exchange) {
+function tooLarge(exchange: Exchange, maxBytes: number) {
   hangUp(exchange)
-  return requestEntityTooLarge(`limit is ${mostBodyBytes}`)
+  return requestEntityTooLarge(`limit is ${maxBytes}`)
 }

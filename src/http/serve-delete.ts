@@ -4,6 +4,7 @@ import { deleteOptions as deleteOptionsSchema } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { type DeleteOptions, parseDeleteOptions } from '../api/options/delete-options.js'
 import { parseListOptions } from '../api/options/list-options.js'
+import { maxOptionsBytes } from '../base/most-body-bytes.js'
 import { decodeBody } from '../codec/decode-body.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
 import { remove } from '../verbs/delete.js'
@@ -56,7 +57,7 @@ export async function serveDeleteCollection(target: Target): Promise<Answered> {
 async function readDeleteOptions(target: Target): Promise<DeleteOptions> {
   const { exchange, server, query } = target
   const identity = server.engine.identity
-  const bytes = await readBody(exchange)
+  const bytes = await readBody(exchange, maxOptionsBytes)
   if (bytes.length === 0) return parseDeleteOptions({ query, identity })
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: deleteOptionsSchema, anyVersion: true }

@@ -3,6 +3,7 @@
 import { ApiError, badRequest } from '../api/api-error.js'
 import type { ApiObject } from '../api/object.js'
 import { parseCreateOptions } from '../api/options/write-options.js'
+import { maxOptionsBytes } from '../base/most-body-bytes.js'
 import { decodeBody } from '../codec/decode-body.js'
 import type { ExpectedType } from '../codec/decode-object.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
@@ -36,7 +37,7 @@ async function serveAction(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
-  const { object } = decodeBody(format, await readBody(exchange), expected)
+  const { object } = decodeBody(format, await readBody(exchange, maxOptionsBytes), expected)
   const body = subresource?.body?.defaults?.(object, call) ?? object
   if (exchange.audited) auditSent(exchange, expected, body)
   const answer = await perform(server.engine, call.with({ options }), { act, body, catalog: exchange.catalog })

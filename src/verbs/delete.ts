@@ -11,7 +11,7 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { planDeletion, warnOfOrphans } from './deletion.js'
 import { accounted, addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
 import { uniqueKeysOfRemoval } from './reserve.js'
-import { encode } from './steps.js'
+import { encode, nextTurn } from './steps.js'
 import { modifiedMessage } from './update.js'
 import { readyToDecode } from './versions.js'
 
@@ -52,6 +52,7 @@ interface Removal {
 async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: Removal): Promise<Attempted> {
   const { options } = call
   call.noteBytes(current.entry.value)
+  if (call.isLarge) await nextTurn()
   const unread = readyToDecode(current, call.resource)
   if (unread !== undefined) await call.waitFor(unread)
   const live = current.decode(call.resource)

@@ -37,6 +37,9 @@ export interface EncodedPatch {
   readonly bytes: Uint8Array
 }
 
+/** To decode a large object takes 50 ms: however many requests do so, each has a turn of the event loop of its own. */
+export const nextTurn = (): Promise<void> => new Pieces().next()
+
 /** The worker threads, if the inputs of this call are large. */
 export const stepsFor = ({ steps }: Engine, call: Call): Steps | undefined => (call.isLarge ? steps : undefined)
 

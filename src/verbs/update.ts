@@ -25,7 +25,7 @@ import { track } from './managed-fields.js'
 import { isOvertaken, maxOvertaken } from './overtaken.js'
 import { refuseOversize } from './refuse-oversize.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
-import { check, type LiveObject, stepsFor } from './steps.js'
+import { check, type LiveObject, nextTurn, stepsFor } from './steps.js'
 import { converting, readyToDecode, toStored } from './versions.js'
 import { shownOf, withShown, writeView } from './view.js'
 
@@ -112,6 +112,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       }
       if (current === undefined) throw notFound(call.resource.subject, call.name)
       call.noteBytes(current.entry.value)
+      if (call.isLarge) await nextTurn()
       const unread = readyToDecode(current, call.resource)
       if (unread !== undefined) await call.waitFor(unread)
       const live: ApiObject = readLive(call, current)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FairQueue, type QueuedTask } from './fair-queue.js'
 
-const limits = { maxBytes: 100, maxUserBytes: 50 }
+const limits = { maxBytes: 100, maxUserBytes: 50, maxUserRunning: 1 }
 const task = (user: string, bytes = 1): QueuedTask => ({ user, bytes })
 
 /** Takes all tasks; each takes one millisecond of its user's time. */
@@ -12,7 +12,7 @@ function takeAll(queue: FairQueue<QueuedTask>): string {
   let users = ''
   for (let next = queue.take(); next !== undefined; next = queue.take()) {
     users += next.user
-    queue.charge(next.user, 1)
+    queue.end(next.user, 1)
   }
   return users
 }
@@ -29,7 +29,7 @@ test('a user whose tasks take long waits for one whose tasks are short', () => {
   const queue = new FairQueue(limits)
   for (const user of ['a', 'b']) for (let i = 0; i < 3; i++) queue.add(task(user))
   assert.equal(queue.take()?.user, 'a')
-  queue.charge('a', 100)
+  queue.end('a', 100)
   assert.equal(takeAll(queue), 'bbbaa')
 })
 
@@ -38,7 +38,7 @@ test('a user who comes late has no claim to time that others have used before', 
   for (let i = 0; i < 10; i++) queue.add(task('a'))
   for (let i = 0; i < 5; i++) {
     queue.take()
-    queue.charge('a', 10)
+    queue.end('a', 10)
   }
   for (let i = 0; i < 10; i++) queue.add(task('b'))
   const users = takeAll(queue)
@@ -56,6 +56,16 @@ test('the queue is bounded in all and for each user', () => {
   assert.equal(queue.bytes, 100)
   takeAll(queue)
   assert.equal(queue.add(task('a', 1000)), true, 'a single task always fits into an empty queue')
+})
+
+test('one user never has all threads', () => {
+  const queue = new FairQueue(limits)
+  for (const user of ['a', 'a', 'b']) queue.add(task(user))
+  assert.equal(queue.take()?.user, 'a')
+  assert.equal(queue.take()?.user, 'b')
+  assert.equal(queue.take(), undefined)
+  queue.end('a', 1)
+  assert.equal(queue.take()?.user, 'a')
 })
 
 test('a removed task frees its room and is not taken', () => {

@@ -6,9 +6,17 @@ export interface QueuedTask {
   readonly bytes: number
 }
 
+/** Those of one user are less than the whole, so that others always find room. */
+export interface QueueLimits {
+  readonly maxBytes: number
+  readonly maxUserBytes: number
+  readonly maxUserRunning: number
+}
+
 interface Share<T> {
-  /** Time that tasks have run, and an estimate for those that run now. */
+  /** Time that tasks have run. */
   usedMs: number
+  running: number
   bytes: number
   readonly tasks: T[]
 }
@@ -17,14 +25,13 @@ interface Share<T> {
 const maxUsers = 1000
 
 export class FairQueue<T extends QueuedTask> {
-  readonly #limits: { readonly maxBytes: number; readonly maxUserBytes: number }
+  readonly #limits: QueueLimits
   readonly #shares = new Map<string, Share<T>>()
   #bytes = 0
   /** Level of the user served last: a new user starts here, so that it cannot monopolize the threads. */
   #servedMs = 0
 
-  /** `maxUserBytes`: other users always find room. */
-  constructor(limits: { readonly maxBytes: number; readonly maxUserBytes: number }) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits
   }
 
@@ -46,11 +53,14 @@ export class FairQueue<T extends QueuedTask> {
 
   take(): T | undefined {
     let next: Share<T> | undefined
-    for (const share of this.#shares.values())
-      if (share.tasks.length > 0 && (next === undefined || share.usedMs < next.usedMs)) next = share
+    for (const share of this.#shares.values()) {
+      const mayRun = share.tasks.length > 0 && share.running < this.#limits.maxUserRunning
+      if (mayRun && (next === undefined || share.usedMs < next.usedMs)) next = share
+    }
     const task = next?.tasks.shift()
     if (next === undefined || task === undefined) return undefined
     this.#servedMs = next.usedMs
+    next.running += 1
     this.#count(next, -task.bytes)
     return task
   }
@@ -65,8 +75,17 @@ export class FairQueue<T extends QueuedTask> {
     return true
   }
 
-  charge(user: string, ms: number): void {
-    this.#shareOf(user).usedMs += ms
+  /** A task that was taken has ended. */
+  end(user: string, ms: number): void {
+    const share = this.#shareOf(user)
+    share.usedMs += ms
+    share.running -= 1
+  }
+
+  clear(): readonly T[] {
+    const all = [...this.#shares.values()].flatMap(({ tasks }) => tasks.splice(0))
+    this.#bytes = 0
+    return all
   }
 
   #count(share: Share<T>, bytes: number): void {
@@ -77,8 +96,9 @@ export class FairQueue<T extends QueuedTask> {
   #shareOf(user: string): Share<T> {
     const known = this.#shares.get(user)
     if (known !== undefined) return known
-    if (this.#shares.size >= maxUsers) for (const [idle, { tasks }] of this.#shares) if (tasks.length === 0) this.#shares.delete(idle)
-    const share: Share<T> = { usedMs: this.#servedMs, bytes: 0, tasks: [] }
+    if (this.#shares.size >= maxUsers)
+      for (const [idle, { tasks, running }] of this.#shares) if (tasks.length + running === 0) this.#shares.delete(idle)
+    const share: Share<T> = { usedMs: this.#servedMs, running: 0, bytes: 0, tasks: [] }
     this.#shares.set(user, share)
     return share
   }

@@ -6,7 +6,6 @@ import type { Call } from '../../api/call.js'
 import type { Resource } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
 import { onceFor } from '../../base/once-for.js'
-import { Pieces } from '../../base/pieces.js'
 import type { ItemForm } from '../../codec/item-form.js'
 import type { WriteText } from '../../codec/list-text.js'
 import type { SentBody } from '../../http/decode-sent.js'
@@ -15,7 +14,7 @@ import type { RequestSteps } from '../../http/request-steps.js'
 import { convertAhead } from '../../objects/convert-ahead.js'
 import type { ItemMaker } from '../../objects/large-items.js'
 import type { StoredObject } from '../../objects/stored-object.js'
-import type { EncodedPatch, LiveObject, Steps } from '../../verbs/steps.js'
+import { type EncodedPatch, type LiveObject, nextTurn, type Steps } from '../../verbs/steps.js'
 import { conversionsOf, converting, UnconvertedError } from '../../verbs/versions.js'
 import { type LiveInput, type Packed, pack, type RequestContext, type Step, type TaskResult, unpack } from './tasks.js'
 import type { WorkerPool } from './worker-pool.js'
@@ -127,9 +126,8 @@ const entryOf = ({ entry: { key, revision, value } }: StoredObject) => ({ key, r
 const inputOf = async ({ conversion }: Resource, { stored, object }: LiveObject): Promise<LiveInput> =>
   conversion === undefined ? { entry: entryOf(stored) } : { object: await packed(object) }
 
-/** To write or parse the JSON of the largest object takes 50 ms. However many requests do so, each has a turn of the event loop of its own. */
 async function inOwnTurn<T>(work: () => T): Promise<T> {
-  await new Pieces().next()
+  await nextTurn()
   return work()
 }
 

@@ -32,19 +32,17 @@ interface Pending extends QueuedTask {
   stopListening: () => void
 }
 
-const queueLimits = { maxBytes: 96 << 20, maxUserBytes: 48 << 20 }
+const maxQueueBytes = { maxBytes: 96 << 20, maxUserBytes: 48 << 20 }
 const defaultStepMs = 5000
 const defaultHeapMiB = 768
 const defaultIdleMs = 30_000
 const checkMs = 500
 /** Wall-clock limit of a step, as a multiple of its processor time: a busy machine must not fail it. */
 const maxWallFactor = 6
-/** Assumed while a step runs: 50 ms for a megabyte. */
-const estimatedMs = (bytes: number): number => bytes / 20_000
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
-  readonly #queue = new FairQueue<Pending>(queueLimits)
+  readonly #queue: FairQueue<Pending>
   readonly counters = { steps: 0, refused: 0, failedThreads: 0, mismatches: 0 }
   readonly #idle = new Set<WorkerThread>()
   readonly #busy = new Set<WorkerThread>()
@@ -54,6 +52,8 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
+    // One thread is always for other users, if there are two.
+    this.#queue = new FairQueue({ ...maxQueueBytes, maxUserRunning: Math.max(1, options.threads - 1) })
   }
 
   get queuedBytes(): number {
@@ -87,7 +87,7 @@ export class WorkerPool {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#idleTimer)
-    for (let pending = this.#queue.take(); pending !== undefined; pending = this.#queue.take()) pending.reject(shuttingDown())
+    for (const { reject } of this.#queue.clear()) reject(shuttingDown())
     await Promise.all(this.threads.map((thread) => thread.terminate()))
   }
 
@@ -100,9 +100,8 @@ export class WorkerPool {
     }
   }
 
-  async #serve({ task, user, bytes, resolve, reject, stopListening }: Pending): Promise<void> {
+  async #serve({ task, user, resolve, reject, stopListening }: Pending): Promise<void> {
     const begunMs = performance.now()
-    this.#queue.charge(user, estimatedMs(bytes))
     try {
       resolve(await this.#runIn(this.#takeThread(), task))
     } catch (thrown) {
@@ -111,7 +110,7 @@ export class WorkerPool {
       stopListening()
       this.counters.steps += 1
       this.#running -= 1
-      this.#queue.charge(user, performance.now() - begunMs - estimatedMs(bytes))
+      this.#queue.end(user, performance.now() - begunMs)
       this.#next()
       this.#watchIdle()
     }
