@@ -41,13 +41,6 @@ export class AdmissionTally {
     return now
   }
 
-  addAll({ operation, rejected, durations }: TalliedDurations): void {
-    const counts = rejected ? this.#rejected : this.#accepted
-    const own = counts[operation] ?? new Histogram(bounds)
-    counts[operation] = own
-    own.addAll(durations)
-  }
-
   *all(): Iterable<TalliedDurations> {
     for (const rejected of [false, true]) {
       const counts = rejected ? this.#rejected : this.#accepted
@@ -69,11 +62,6 @@ export class AdmissionTallies {
     const known = this.#plugins.get(key) ?? new AdmissionTally(name, type)
     this.#plugins.set(key, known)
     return known
-  }
-
-  /** What was counted elsewhere, in another thread for example. */
-  addAll(tallied: Iterable<TalliedDurations>): void {
-    for (const each of tallied) (each.name === '' ? this.steps[each.type] : this.of(each.name, each.type)).addAll(each)
   }
 
   *plugins(): Iterable<TalliedDurations> {

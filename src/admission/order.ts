@@ -56,10 +56,8 @@ export interface AdmissionParts extends PluginChoice {
   readonly evaluateInWorker?: EvaluateInWorker
   /** Left out: events are counted for this engine alone. */
   readonly takeEvents?: TakeEvents | undefined
-  /** Left out: the catalog knows all kinds. */
-  readonly findOwners?: FindOwners | undefined
   readonly createNamespace: (name: string) => Promise<void>
-  /** Made once for all engines of a thread; undefined where nobody is asked about images. */
+  /** Undefined if no image policy webhook is configured. */
   readonly imagePolicy?: Plugin | undefined
   /** Undefined where no hook is called. */
   readonly webhooks?: WebhookSources | undefined
@@ -143,11 +141,8 @@ function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {
 }
 
 /** Those that ask whether somebody may do something else, too. */
-function onRights({
-  ask,
-  catalogs,
-  findOwners = (apiVersion, kind) => ownersIn(catalogs.current, apiVersion, kind),
-}: AdmissionParts): readonly Plugin[] {
+function onRights({ ask, catalogs }: AdmissionParts): readonly Plugin[] {
+  const findOwners: FindOwners = (apiVersion, kind) => ownersIn(catalogs.current, apiVersion, kind)
   const group = catalogs.current.identity.group({ stem: 'certificates' })
   const requests = catalogs.current.find(group, 'v1', 'certificatesigningrequests')?.collection
   return [

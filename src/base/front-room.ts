@@ -17,9 +17,6 @@ export function allocateRoomy(bytes: number): Buffer {
   return body
 }
 
-/** Whether there is room in front of these, which nobody else uses, either. */
-export const isRoomy = (body: Uint8Array): boolean => roomy.has(body)
-
 /** The same bytes behind so many others, which are for the caller to fill; undefined where there is no room. It can be used once. */
 export function behindRoom(body: Uint8Array, bytes: number): Buffer | undefined {
   if (bytes > roomBytes || !roomy.delete(body)) return undefined

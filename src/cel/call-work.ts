@@ -104,7 +104,7 @@ export function patternWork(pattern: string, text: string): number {
   return compiled instanceof Error ? 0 : compiledWork(compiled, text)
 }
 
-export const compiledWork = (compiled: RE2JS, text: string): number => compiled.programSize() * text.length * perInstruction
+const compiledWork = (compiled: RE2JS, text: string): number => compiled.programSize() * text.length * perInstruction
 
 const workOfPattern = ([text, pattern]: readonly Value[]): number =>
   typeof text === 'string' && typeof pattern === 'string' ? patternWork(pattern, text) : 0

@@ -152,8 +152,8 @@ test('a namespace with thousands of labels loses its finalizer and keeps the res
 
 test('quotas are counted in what is stored beside their labels', async (t) => {
   const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
-  const address = { resource: catalog.find('', 'v1', 'resourcequotas') as Resource, namespace: 'n', name: 'heavy' }
-  const metadata = { name: 'heavy', namespace: 'n', uid: 'u', creationTimestamp: long, labels }
+  const address = { resource: catalog.find('', 'v1', 'resourcequotas') as Resource, namespace: 'n', name: 'large' }
+  const metadata = { name: 'large', namespace: 'n', uid: 'u', creationTimestamp: long, labels }
   const { store } = engine
   await store.put(address, store.encode(address.resource, { metadata, spec: { hard: { pods: '3' } } } as ApiObject), { expect: 0 })
   const before = store.revision

@@ -1,4 +1,4 @@
-// Events of a kind that somebody else converts, in several forms of which some are made elsewhere.
+// Events of a kind that somebody else converts, in several forms of which some are made in a worker thread.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,18 +14,18 @@ const data = Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`key-$
 
 function stage(convert: Conversion['convert']) {
   const resource = { ...boxes, conversion: { ...boxes.conversion, version: 'v2', convert } } as unknown as Resource
-  const [light, heavy] = [box('light'), { ...box('heavy'), data }].map(
+  const [small, large] = [box('light'), { ...box('large'), data }].map(
     (object, i) => new StoredObject({ key: `boxes/n/${i}`, revision: i + 1, value: encodeStored(boxes, object) }),
   ) as [StoredObject, StoredObject]
   const forms = ['a', 'b'].map((name) => ({ resource, name, separator: new Uint8Array() }) as unknown as ItemForm) as [ItemForm, ItemForm]
   const items = new LargeItems()
-  const batch = new EventBatch([light, heavy].map((object) => new WatchEvent('ADDED', object)))
-  return { resource, light, heavy, forms, items, batch }
+  const batch = new EventBatch([small, large].map((object) => new WatchEvent('ADDED', object)))
+  return { resource, small, large, forms, items, batch }
 }
 
-test('who wants a form that is not made elsewhere gets the heavy ones converted, too, and nobody twice', async () => {
+test('who wants a form that is not made in a worker thread gets the large ones converted, too, and nobody twice', async () => {
   const converted: number[] = []
-  const { resource, light, heavy, forms, items, batch } = stage(async (objects) => {
+  const { resource, small, large, forms, items, batch } = stage(async (objects) => {
     converted.push(objects.length)
     return objects
   })
@@ -36,9 +36,9 @@ test('who wants a form that is not made elsewhere gets the heavy ones converted,
   const second = batch.ready(here, items)
   assert.notEqual(first, second)
   await first
-  assert.deepEqual([isReady(light), heavy.item(elsewhere).toString()], [true, 'made'])
+  assert.deepEqual([isReady(small), large.item(elsewhere).toString()], [true, 'made'])
   await second
-  assert.deepEqual([isReady(light), isReady(heavy)], [true, true])
+  assert.deepEqual([isReady(small), isReady(large)], [true, true])
   await batch.ready(here, items)
   await batch.ready(elsewhere, items)
   assert.deepEqual(converted, [1, 1])

@@ -1,14 +1,14 @@
-// Which heavy objects are decoded whole, for tests of whoever must not.
+// Which large objects are decoded whole, for tests of whoever must not.
 
 import type { TestContext } from 'node:test'
 import { StoredObject } from './stored-object.js'
 
-/** The keys of those, called `heavy`, that are decoded from now on. */
+/** The keys of those, called `large`, that are decoded from now on. */
 export function decodedWhole({ mock }: TestContext): readonly string[] {
   const keys: string[] = []
   const { decode } = StoredObject.prototype
   mock.method(StoredObject.prototype, 'decode', function (this: StoredObject, ...args: Parameters<typeof decode>) {
-    if (this.key.endsWith('heavy') && this.size > 100_000) keys.push(this.key)
+    if (this.key.endsWith('large') && this.size > 100_000) keys.push(this.key)
     return decode.apply(this, args)
   })
   return keys

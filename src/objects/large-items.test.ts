@@ -1,4 +1,4 @@
-// Items that are too heavy to be made here: lists and watches of every sort wait for whoever makes them, and are the same as if they were made
+// Items that are too large to be made here: lists and watches of every sort wait for whoever makes them, and are the same as if they were made
 // here; others are never asked for.
 
 import assert from 'node:assert/strict'
@@ -15,7 +15,7 @@ import { EventBatch, WatchEvent } from './watch-events.js'
 
 const protobuf: WireForm = wireFormOf(boxes, { format: 'protobuf', pretty: false }, identityOf('cluster'))
 
-const heavyBox = (name: string): Box => ({
+const largeBox = (name: string): Box => ({
   ...box(name, { labels: { app: 'a' } }),
   data: Object.fromEntries(Array.from({ length: 12_000 }, (_, i) => [`key-${i}`, 'v'])),
 })
@@ -36,13 +36,13 @@ async function listed(store: ObjectStore, { form = protobuf, selection = everyth
   return Buffer.concat(slices)
 }
 
-/** Two stores with the same objects, of which one makes heavy items elsewhere. */
+/** Two stores with the same objects, of which one makes large items elsewhere. */
 async function twoStores(readCacheBytes?: number) {
   const here = await storeOfBoxes(readCacheBytes)
   const elsewhere = await storeOfBoxes(readCacheBytes)
   for (const store of [here, elsewhere]) {
     for (const name of ['a', 'c', 'e']) await put(store, box(name, { labels: { app: 'a' } }))
-    for (const name of ['b', 'd']) await put(store, heavyBox(name))
+    for (const name of ['b', 'd']) await put(store, largeBox(name))
   }
   const asked: string[] = []
   elsewhere.large.maker = {
@@ -58,7 +58,7 @@ async function twoStores(readCacheBytes?: number) {
 
 const byLabel: Selection = { labels: compileLabelSelector('app=a'), fields: undefined }
 
-test('lists wait for heavy items, are the same as without, and have each made once', async () => {
+test('lists wait for large items, are the same as without, and have each made once', async () => {
   const { here, elsewhere, asked } = await twoStores(256 << 20)
   const forms: Record<string, Asked> = {
     all: {},
@@ -72,7 +72,7 @@ test('lists wait for heavy items, are the same as without, and have each made on
   assert.equal(asked.length, 2, 'what is stored is copied')
 })
 
-test('the past has heavy items, too, and so have lists that nothing is kept of', async () => {
+test('the past has large items, too, and so have lists that nothing is kept of', async () => {
   const { here, elsewhere, asked } = await twoStores(0)
   const at = elsewhere.revision
   for (const store of [here, elsewhere]) await put(store, box('f'))

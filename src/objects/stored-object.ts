@@ -56,7 +56,7 @@ export class StoredObject implements ItemSource {
   private decodedAs: StructNode | undefined
   private decodedVersion: string | undefined
   private decodedBy: BatchConversion | undefined
-  /** What was made of it elsewhere. */
+  /** Items that a worker thread made. */
   private made: Map<ItemForm, Uint8Array> | undefined
   /** What it was encoded from, until somebody wants it decoded. */
   private encodedFrom: ApiObject | undefined
@@ -165,7 +165,7 @@ export class StoredObject implements ItemSource {
     return this.made?.get(form) ?? this.kept?.find(this, form)
   }
 
-  /** Its item was made elsewhere. */
+  /** Keeps an item that a worker thread made. */
   keepItem(form: ItemForm, item: Uint8Array): void {
     this.made ??= new Map()
     this.made.set(form, item)

@@ -71,7 +71,7 @@ export class EventBatch {
   /** Makes the events ready to be shown in a form, once for all who want it; undefined where nothing has to be waited for. */
   ready(form: ItemForm, large: Pick<LargeItems, 'ahead'>): Promise<void> | undefined {
     let waiting: Promise<void>[] | undefined
-    /** Those that need not be converted here: their items are made elsewhere, from the stored version, or are there. */
+    /** Objects that need no conversion here: worker threads make their items, or the items are cached. */
     let others: Set<StoredObject> | undefined
     for (const event of this.events) {
       if (event.object.size < minLargeBytes) continue

@@ -2,7 +2,6 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { eventBuckets } from '../admission/plugins/event-rate-limit.js'
-import { QuotaTurns } from '../admission/quota/turns.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { steadyClock, timerMs } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
@@ -110,12 +109,11 @@ async function openGround(opening: Opening) {
 
 function openEngine({ settings, logger, closing }: Opening, ground: Ground, isServing: () => boolean) {
   const rbac = new RbacIndex(ground.store, ground.catalogs.current, logger)
-  const turns = new QuotaTurns()
   const hooks = openHooks(settings, ground.outbound, isServing)
   closing.add(() => hooks.close())
   const eventRates = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
-  const own = { rbac, closing, logger, turns, hooks, takeEvents: eventRates.take, writeFile: ground.files.write }
-  return { engine: makeEngine(settings, { ...ground, ...own }), rbac, turns, hooks, eventRates }
+  const own = { rbac, closing, logger, hooks, takeEvents: eventRates.take, writeFile: ground.files.write }
+  return { engine: makeEngine(settings, { ...ground, ...own }), rbac, hooks, eventRates }
 }
 
 /** The worker threads for steps on large inputs; started with the first of them. */

@@ -165,8 +165,7 @@ function authorizationOf({ folder, readText }: Place, user: Fields): (() => stri
 }
 
 /**
- * Somebody else renews it; while it cannot be read, or is not what it should be, the last one counts. What was read at the start may be old when it
- * is first asked for, as in a thread that begins later.
+ * Reads a file that another process renews. While it cannot be read or parsed, the last content counts.
  */
 function followed<T>(first: T, read: (last: T) => T): () => T {
   let value = first

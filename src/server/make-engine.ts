@@ -10,7 +10,6 @@ import type { TakeEvents } from '../admission/plugins/event-rate-limit.js'
 import type { EvaluateInWorker } from '../admission/policy/evaluate-policy.js'
 import { paramAccessCheck } from '../admission/policy/param-access.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
-import type { Turns } from '../admission/quota/turns.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { grantCheck } from '../auth/rbac/grant-check.js'
 import type { RbacIndex } from '../auth/rbac/rbac-index.js'
@@ -45,8 +44,6 @@ export interface EngineParts {
   readonly serviceRanges: ServiceRanges
   readonly rbac: RbacIndex
   readonly closing: Closing
-  /** With whom quotas are charged in turn. */
-  readonly turns: Turns
   /** Connections to hooks, and what is counted of them. */
   readonly hooks: Omit<HookParts, 'recorder' | 'close'>
   readonly outbound: Outbound
@@ -117,11 +114,11 @@ async function createNamespace(engine: Engine, catalogs: CatalogSource, name: st
 }
 
 /** What is used is counted in any case; whether more than that is refused, the plugin decides. */
-function makeLedger({ admission }: Settings, { store, catalogs, turns }: EngineParts): QuotaLedger | undefined {
+function makeLedger({ admission }: Settings, { store, catalogs }: EngineParts): QuotaLedger | undefined {
   const quotas = catalogs.current.find('', 'v1', 'resourcequotas')
   if (quotas === undefined) return undefined
   const enforces = chosenPlugins(admission).includes('ResourceQuota')
-  return new QuotaLedger({ store, quotas, limited: admission.config.limitedResources, enforces, turns })
+  return new QuotaLedger({ store, quotas, limited: admission.config.limitedResources, enforces })
 }
 
 /** Where the other parts of a control plane answer, when they run on this machine. */

@@ -40,7 +40,6 @@ const mostAttempts = 5
 const pauseGrows = 1.5
 const passing: ReadonlySet<number> = new Set([429, 500, 504])
 
-/** Who is asked by whichever engine of a thread: what is known lives longer than one of them. */
 export function imagePolicyWebhook(parts: ImagePolicyParts): Plugin {
   const kept = new RecentMap<string, Kept>(mostKept)
   const statusFor = async (request: AdmissionRequest, spec: ImageReviewSpec): Promise<ImageReviewStatus> => {

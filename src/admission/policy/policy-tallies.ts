@@ -14,9 +14,6 @@ export interface PolicyTally {
   readonly durations: Histogram
 }
 
-/** As it comes from another thread. */
-export type SentPolicyTally = Omit<PolicyTally, 'durations'> & { readonly durations: Pick<Histogram, 'counts' | 'sum'> }
-
 export class PolicyTallies {
   /** How many policies were seen so far. */
   definitions = 0
@@ -24,11 +21,6 @@ export class PolicyTallies {
 
   took(policy: string, binding: string, action: PolicyTally['action'], seconds: number): void {
     this.#of(policy, binding, action).durations.add(seconds)
-  }
-
-  /** What was counted elsewhere. */
-  addAll(checks: Iterable<SentPolicyTally>): void {
-    for (const { policy, binding, action, durations } of checks) this.#of(policy, binding, action).durations.addAll(durations)
   }
 
   checks(): Iterable<PolicyTally> {

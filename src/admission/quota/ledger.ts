@@ -12,7 +12,7 @@ import { evaluatorOf } from '../../resources/quota/evaluator.js'
 import type { LimitedResource } from '../config/quota-settings.js'
 import { keptByNamespace } from '../kept-by-namespace.js'
 import { type CountedWrite, chargesOf, checkQuotas, isCharged, type KeptQuota } from './quota-check.js'
-import { QuotaTurns, type Turns } from './turns.js'
+import { QuotaTurns } from './turns.js'
 
 /** An object that comes, changes or goes. */
 export interface AccountedChange {
@@ -35,8 +35,6 @@ export interface LedgerParts {
   readonly limited: readonly LimitedResource[]
   /** Whether what exceeds a quota is refused; else it is only counted. */
   readonly enforces: boolean
-  /** Left out: nobody else charges quotas in this process. */
-  readonly turns?: Turns | undefined
 }
 
 /** Each is lost to another server that was quicker. */
@@ -45,11 +43,10 @@ const maxAttempts = 100
 export class QuotaLedger implements Accounts {
   readonly #parts: LedgerParts
   readonly #quotasIn: (namespace: string) => readonly KeptQuota[]
-  readonly #turns: Turns
+  readonly #turns = new QuotaTurns()
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
-    this.#turns = parts.turns ?? new QuotaTurns()
     this.#quotasIn = keptByNamespace<ResourceQuota>(parts.store, parts.quotas)
   }
 

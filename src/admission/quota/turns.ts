@@ -1,11 +1,6 @@
 // Turns at the quotas of a namespace: writes that they count follow one another, and those of other namespaces do not wait.
 
-/** Whoever lets works in the same namespace follow one another. */
-export interface Turns {
-  take<T>(namespace: string, work: () => Promise<T>): Promise<T>
-}
-
-export class QuotaTurns implements Turns {
+export class QuotaTurns {
   /** The last of those that wait, by namespace. */
   readonly #queues = new Map<string, Promise<unknown>>()
 

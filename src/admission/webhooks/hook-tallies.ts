@@ -31,14 +31,6 @@ export interface Timed {
   readonly durations: Histogram
 }
 
-/** All that was counted, as a value that can be sent to another thread. */
-export interface HookCounts {
-  readonly durations: readonly { readonly labels: readonly string[]; readonly durations: Pick<Histogram, 'counts' | 'sum'> }[]
-  readonly requests: readonly Counted[]
-  readonly rejections: readonly Counted[]
-  readonly opened: readonly Counted[]
-}
-
 export class HookTallies {
   readonly #durations = new Map<string, Timed>()
   readonly #requests = new Map<string, Counted>()
@@ -59,24 +51,6 @@ export class HookTallies {
 
   failedOpen({ name, step }: Pick<Asked, 'name' | 'step'>): void {
     count(this.#opened, [name, step])
-  }
-
-  counts(): HookCounts {
-    return {
-      durations: [...this.durations()],
-      requests: [...this.requests()],
-      rejections: [...this.rejections()],
-      opened: [...this.opened()],
-    }
-  }
-
-  /** What was counted elsewhere. */
-  addAll(counts: HookCounts): void {
-    for (const { labels, durations } of counts.durations)
-      rowOf(this.#durations, labels, () => ({ labels, durations: new Histogram(bounds) }))?.durations.addAll(durations)
-    for (const { labels, count: times } of counts.requests) count(this.#requests, labels, times)
-    for (const { labels, count: times } of counts.rejections) count(this.#rejections, labels, times)
-    for (const { labels, count: times } of counts.opened) count(this.#opened, labels, times)
   }
 
   /** By name, operation, rejected, type. */
@@ -105,7 +79,7 @@ function rowOf<Row>(rows: Map<string, Row>, labels: readonly string[], make: () 
   return rows.size >= mostRows ? rows.get(key) : getOrInsert(rows, key, make)
 }
 
-function count(rows: Map<string, Counted>, labels: readonly string[], times = 1): void {
+function count(rows: Map<string, Counted>, labels: readonly string[]): void {
   const row = rowOf(rows, labels, () => ({ labels, count: 0 }))
-  if (row !== undefined) row.count += times
+  if (row !== undefined) row.count += 1
 }

@@ -49,7 +49,6 @@ function typeOf(value: unknown): ValueType {
 
 /** Makes the checks that apply to a value, and says how many there were: that is how far choices got. */
 function check(schema: JsonSchema, value: unknown, place: ValuePlace, found: Findings): number {
-  // A short value may have to be held against a schema of a thousand choices.
   const type = typeOf(value)
   if (type === 'null') {
     checkType(schema, type, place, found)

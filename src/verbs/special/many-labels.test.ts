@@ -46,7 +46,7 @@ test('an eviction passes over the labels of budgets', async (t) => {
   const { find, put, putPod, evictPod, decoded, engine } = await setUp(t)
   await putPod()
   for (let i = 0; i < 3; i++)
-    await put(find('policy', 'poddisruptionbudgets'), `${i}-heavy`, { metadata: { labels }, ...budgetOf({ matchLabels: { a: 'other' } }) })
+    await put(find('policy', 'poddisruptionbudgets'), `${i}-large`, { metadata: { labels }, ...budgetOf({ matchLabels: { a: 'other' } }) })
   await evictPod()
   assert.equal(engine.store.read({ resource: find('', 'pods'), namespace: 'n', name: 'p' }), undefined)
   assert.deepEqual(decoded, [])
@@ -71,8 +71,8 @@ test('an eviction looks at many budgets in several turns of the event loop', asy
 
 test('a token is issued without a look at the labels of its account, nor of the pod that it is bound to', async (t) => {
   const { engine: plain, catalog, find, put, decoded } = await setUp(t)
-  await put(find('', 'serviceaccounts'), 'heavy', { metadata: { labels } })
-  await put(find('', 'pods'), 'heavy', { metadata: { labels }, spec: { serviceAccountName: 'heavy', containers: [] } } as ApiObject)
+  await put(find('', 'serviceaccounts'), 'large', { metadata: { labels } })
+  await put(find('', 'pods'), 'large', { metadata: { labels }, spec: { serviceAccountName: 'large', containers: [] } } as ApiObject)
   const issued: unknown[] = []
   const issuer = {
     options: { audiences: ['a'], maxSeconds: 0, extends: false },
@@ -82,10 +82,10 @@ test('a token is issued without a look at the labels of its account, nor of the 
     },
   } as unknown as NonNullable<Engine['issuer']>
   const engine = { ...plain, issuer }
-  const call = ownCall(engine, { resource: find('', 'serviceaccounts'), namespace: 'n', name: 'heavy', subresource: 'token' })
-  const body = { spec: { audiences: [], expirationSeconds: 3600, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'heavy' } } }
+  const call = ownCall(engine, { resource: find('', 'serviceaccounts'), namespace: 'n', name: 'large', subresource: 'token' })
+  const body = { spec: { audiences: [], expirationSeconds: 3600, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'large' } } }
   await perform(engine, call, { act: issueToken, body: body as ApiObject, catalog })
-  const reference = { name: 'heavy', uid: 'uid-heavy' }
+  const reference = { name: 'large', uid: 'uid-large' }
   assert.deepEqual(issued, [{ namespace: 'n', serviceaccount: reference, pod: reference }])
   assert.deepEqual(decoded, [])
 })
@@ -93,8 +93,8 @@ test('a token is issued without a look at the labels of its account, nor of the 
 test('the agent of a node is found without the labels of the node', async (t) => {
   const { engine, catalog, find, put, decoded } = await setUp(t)
   const status = { addresses: [{ type: 'Hostname', address: 'there' }] }
-  await put(find('', 'nodes'), 'heavy', { metadata: { labels }, status } as ApiObject)
-  const call = ownCall(engine, { resource: find('', 'nodes'), name: 'heavy', subresource: 'proxy' })
-  assert.equal(agentOf({ engine, catalog, call } as unknown as Way, 'heavy').host, 'there')
+  await put(find('', 'nodes'), 'large', { metadata: { labels }, status } as ApiObject)
+  const call = ownCall(engine, { resource: find('', 'nodes'), name: 'large', subresource: 'proxy' })
+  assert.equal(agentOf({ engine, catalog, call } as unknown as Way, 'large').host, 'there')
   assert.deepEqual(decoded, [])
 })
