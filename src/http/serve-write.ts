@@ -10,6 +10,7 @@ import { create } from '../verbs/create.js'
 import { addressOf, type Written } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
 import { answerReview } from '../verbs/review.js'
+import { nextTurn } from '../verbs/steps.js'
 import { update } from '../verbs/update.js'
 import { auditPatch, auditSent } from './audited-bodies.js'
 import { bodyTurns } from './body-turns.js'
@@ -94,6 +95,8 @@ async function decode({ exchange, server }: Target, call: Call, format: Format):
   const maxBytes = exchange.info.verb === 'update' ? server.engine.store.read(addressOf(call))?.size : undefined
   const body = { bytes, format, ...(maxBytes === undefined ? {} : { maxBytes }) }
   const object = (await (call.isLarge ? server.steps?.decode(call, body) : undefined)) ?? decodeSent(call, body)
+  // The audit log writes the whole object: after the turn in which it was parsed.
+  if (exchange.audited && call.isLarge) await nextTurn()
   if (exchange.audited) auditSent(exchange, call.subresource?.shown ?? call.resource, object)
   return object
 }

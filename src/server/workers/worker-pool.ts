@@ -34,7 +34,7 @@ interface Pending extends QueuedTask {
 
 const maxQueueBytes = { maxBytes: 96 << 20, maxUserBytes: 48 << 20 }
 const defaultStepMs = 5000
-const defaultHeapMiB = 768
+const defaultHeapMiB = 512
 const defaultIdleMs = 30_000
 const checkMs = 500
 /** Wall-clock limit of a step, as a multiple of its processor time: a busy machine must not fail it. */
