@@ -17,6 +17,17 @@ const values: readonly { name: string; text: string; value: unknown; duplicates?
     value: { d: { k: '2', l: '3' } },
     duplicates: ['d.k', 'd'],
   },
+  {
+    name: 'escapes of lone surrogates become U+FFFD, pairs and escaped backslashes stay',
+    text: '{"a":"\\ud800x\\udfff\\ud83d\\ude00\\\\ud800\\ud800\\ud83d\\ude00","b":"\\uD83D"}',
+    value: { a: '\ufffdx\ufffd\u{1f600}\\ud800\ufffd\u{1f600}', b: '\ufffd' },
+  },
+  {
+    name: 'members whose names are lone surrogates have one name',
+    text: '{"\\ud800":1,"\\udfff":2}',
+    value: { '\ufffd': 2 },
+    duplicates: ['\ufffd'],
+  },
   { name: 'duplicates inside lists', text: '{"l":[{"x":1,"x":2}]}', value: { l: [{ x: 2 }] }, duplicates: ['l[0].x'] },
   {
     name: 'long integers',

@@ -25,7 +25,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const scan = scanJson(bytes)
   if (scan.depth > maxJsonDepth) throw new JsonSyntaxError('exceeded max depth')
-  const text = decoder.decode(bytes)
+  const text = withoutLoneSurrogates(decoder.decode(bytes))
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -40,6 +40,38 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     ? { value: careful.value, decimals }
     : { value: careful.value, careful: { ...careful, text }, decimals }
 }
+
+const surrogateEscape = /\\u[dD][89a-fA-F]/
+const escapes = /\\(?:u([0-9a-fA-F]{4})|[^])/g
+
+/**
+ * Replaces escapes of lone surrogates by U+FFFD, as the reference does. No UTF-8 exists for them: the store would replace them later, so that two
+ * members could get the same name.
+ */
+function withoutLoneSurrogates(text: string): string {
+  if (!surrogateEscape.test(text)) return text
+  /** Where the last high surrogate ends, and where it begins. */
+  let high: { readonly start: number; readonly end: number } | undefined
+  const lone: number[] = []
+  for (const { 0: escape, 1: hex, index } of text.matchAll(escapes)) {
+    const unit = hex === undefined ? 0 : Number.parseInt(hex, 16)
+    const isLow = unit >= 0xdc00 && unit <= 0xdfff
+    const isPair = isLow && high?.end === index
+    if (high !== undefined && !isPair) lone.push(high.start)
+    if (isLow && !isPair) lone.push(index)
+    high = unit >= 0xd800 && unit <= 0xdbff ? { start: index, end: index + escape.length } : undefined
+  }
+  if (high !== undefined) lone.push(high.start)
+  let out = ''
+  let from = 0
+  for (const at of lone) {
+    out += `${text.slice(from, at)}\\ufffd`
+    from = at + escapeLength
+  }
+  return out + text.slice(from)
+}
+
+const escapeLength = '\\ud800'.length
 
 /** Of a number that may be beyond all that there are, which the native parser takes for infinite. */
 const largeExponent = /\d[eE]\+?\d{3}/
