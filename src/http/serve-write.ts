@@ -7,19 +7,20 @@ import { largeProtobufBytes, largeYamlBytes } from '../base/large.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
 import { create } from '../verbs/create.js'
-import { addressOf, type Written } from '../verbs/engine.js'
+import { addressOf, type Engine, type Written } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
 import { answerReview } from '../verbs/review.js'
 import { nextTurn } from '../verbs/steps.js'
 import { update } from '../verbs/update.js'
 import { auditPatch, auditSent } from './audited-bodies.js'
 import { bodyTurns } from './body-turns.js'
-import { decodeSent } from './decode-sent.js'
+import { decodeSent, type SentBody } from './decode-sent.js'
 import { isJson, patchTypeOf, readPatch } from './patch-body.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { type ObjectForm, representObject } from './represent.js'
 import { represented } from './represent-large.js'
+import type { RequestSteps } from './request-steps.js'
 import { send } from './respond.js'
 import { servePostTo } from './serve-special.js'
 import { formOf, nameMissing, type Target } from './target.js'
@@ -91,14 +92,20 @@ const bodyFormatOf = ({ exchange, server }: Target): Format =>
 async function decode({ exchange, server }: Target, call: Call, format: Format): Promise<ApiObject> {
   const bytes = await readBody(exchange)
   call.noteBytes(bytes, maxBytesOf[format])
-  // An object that is larger than the limit from before may be replaced by one that does not grow.
-  const maxBytes = exchange.info.verb === 'update' ? server.engine.store.read(addressOf(call))?.size : undefined
-  const body = { bytes, format, ...(maxBytes === undefined ? {} : { maxBytes }) }
-  const object = (await (call.isLarge ? server.steps?.decode(call, body) : undefined)) ?? decodeSent(call, body)
+  const object =
+    call.isLarge && server.steps !== undefined
+      ? await decodeInWorker(server.steps, server.engine, call, { bytes, format })
+      : decodeSent(call, { bytes, format })
   // The audit log writes the whole object: after the turn in which it was parsed.
   if (exchange.audited && call.isLarge) await nextTurn()
   if (exchange.audited) auditSent(exchange, call.subresource?.shown ?? call.resource, object)
   return object
+}
+
+/** An object that is larger than the limit from before may be replaced by one that does not grow. */
+function decodeInWorker(steps: RequestSteps, { store }: Engine, call: Call, body: SentBody): Promise<ApiObject> {
+  const maxBytes = call.name === '' ? undefined : store.read(addressOf(call))?.size
+  return steps.decode(call, { ...body, ...(maxBytes === undefined ? {} : { maxBytes }) })
 }
 
 const maxBytesOf = { json: undefined, yaml: largeYamlBytes, protobuf: largeProtobufBytes } as const
