@@ -42,7 +42,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 }
 
 const surrogateEscape = /\\u[dD][89a-fA-F]/
-const escapes = /\\(?:u([0-9a-fA-F]{4})|[^])/g
+const escapes = /\\(?:u([0-9a-fA-F]{4})|[\s\S])/g
 
 /**
  * Replaces escapes of lone surrogates by U+FFFD, as the reference does. No UTF-8 exists for them: the store would replace them later, so that two
@@ -53,13 +53,13 @@ function withoutLoneSurrogates(text: string): string {
   /** Where the last high surrogate ends, and where it begins. */
   let high: { readonly start: number; readonly end: number } | undefined
   const lone: number[] = []
-  for (const { 0: escape, 1: hex, index } of text.matchAll(escapes)) {
+  for (const { 0: sequence, 1: hex, index } of text.matchAll(escapes)) {
     const unit = hex === undefined ? 0 : Number.parseInt(hex, 16)
     const isLow = unit >= 0xdc00 && unit <= 0xdfff
     const isPair = isLow && high?.end === index
     if (high !== undefined && !isPair) lone.push(high.start)
     if (isLow && !isPair) lone.push(index)
-    high = unit >= 0xd800 && unit <= 0xdbff ? { start: index, end: index + escape.length } : undefined
+    high = unit >= 0xd800 && unit <= 0xdbff ? { start: index, end: index + sequence.length } : undefined
   }
   if (high !== undefined) lone.push(high.start)
   let out = ''

@@ -21,7 +21,7 @@ test('users take turns, however many tasks one of them has', () => {
   const queue = new FairQueue(limits)
   for (let i = 0; i < 5; i++) queue.add(task('a'))
   for (let i = 0; i < 2; i++) queue.add(task('b'))
-  assert.equal(takeAll(queue), 'abababaa'.slice(0, 4) + 'aaa')
+  assert.equal(takeAll(queue), 'ababaaa')
   assert.equal(queue.bytes, 0)
 })
 
