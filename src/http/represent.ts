@@ -67,7 +67,7 @@ function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['st
 
 export const wireOf = ({ resource, representation, identity }: ObjectForm): WireForm => wireFormOf(resource, representation, identity)
 
-/** The JSON of which YAML or indented JSON is made. */
+/** The JSON text from which YAML and indented JSON are written. */
 export const textOfStored = (form: ObjectForm, stored: NonNullable<WrittenObject['stored']>) =>
   whenThere(readyToShow({ stored }, form.resource), () => ({
     contentType: form.representation.format === 'yaml' ? mediaTypeOf('yaml', form.identity) : 'application/json',
@@ -164,7 +164,7 @@ export function listFormOf(form: ObjectForm): ListForm | undefined {
   return wireFormOf(form.resource, form.representation, form.identity)
 }
 
-/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. `inWorker`: writes long texts. */
+/** A list as chunks. The page must have been read in the representation of {@link listFormOf}. `inWorker` writes long texts. */
 export function listPieces(form: ObjectForm, page: ListedPage, inWorker?: WriteText): Promised<Pieces> {
   const { as, format, pretty } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)

@@ -272,7 +272,7 @@ test('a server that goes on after its response loses the connection, so that nob
   })
   const { port } = await startProxy(url)
   assert.equal((await ask(port, '/')).body, 'first')
-  // A second response, of which the first part would be lost and the rest taken for the next response.
+  // A second response: its first part would be lost, and the rest taken for the next response.
   sockets[0]?.write(`${answer('lost')}HTTP/1.1 200 OK\r\ncontent-`)
   await eventually(() => sockets[0]?.destroyed === true, 'the connection is still open')
   assert.equal((await ask(port, '/')).body, 'own')

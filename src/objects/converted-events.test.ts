@@ -1,4 +1,4 @@
-// Events of a kind that somebody else converts, in several forms of which some are made in a worker thread.
+// Events of a kind with a conversion webhook, in several representations; a worker thread makes some of them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Which large objects are decoded whole, for tests of whoever must not.
+// Records which large objects are decoded whole, for tests of code that must not do so.
 
 import type { TestContext } from 'node:test'
 import { StoredObject } from './stored-object.js'

@@ -1,5 +1,4 @@
-// Items that are too large to be made here: lists and watches of every sort wait for whoever makes them, and are the same as if they were made
-// here; others are never asked for.
+// Items of large objects: lists and watches wait for the worker thread that makes them, and are the same as if the event loop had made them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -36,7 +35,7 @@ async function listed(store: ObjectStore, { form = protobuf, selection = everyth
   return Buffer.concat(slices)
 }
 
-/** Two stores with the same objects, of which one makes large items elsewhere. */
+/** Two stores with the same objects; one makes large items in a worker thread. */
 async function twoStores(readCacheBytes?: number) {
   const here = await storeOfBoxes(readCacheBytes)
   const elsewhere = await storeOfBoxes(readCacheBytes)

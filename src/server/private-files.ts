@@ -129,7 +129,7 @@ function withDraft<T>(path: string, content: string, finish: (written: Draft) =>
 }
 
 function openWritten(draft: string, content: string): number {
-  // Never an existing file: it could be of another user or mode, or a link to elsewhere.
+  // Never an existing file: it could belong to another user, have another mode, or be a link.
   rmSync(draft, { force: true })
   const file = openSync(draft, 'wx', 0o600)
   try {

@@ -6,7 +6,7 @@ export interface QueuedTask {
   readonly bytes: number
 }
 
-/** Those of one user are less than the whole, so that others always find room. */
+/** The limits of one user are lower than the limits of all, so that other users always find room. */
 export interface QueueLimits {
   readonly maxBytes: number
   readonly maxUserBytes: number

@@ -1,4 +1,4 @@
-// The kinds in a worker thread: those of the server, which are code, and custom ones made of the CustomResourceDefinitions that tasks bring.
+// The kinds in a worker thread: built-in kinds are code, custom kinds are made from the CustomResourceDefinition in a task.
 
 import type { RuleSettings } from '../../api/call.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
