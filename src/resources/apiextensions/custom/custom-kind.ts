@@ -22,7 +22,7 @@ import type { StructNode } from '../../../schema/node.js'
 import { readValue } from '../../../schema/read.js'
 import { defaultOf, type JsonSchema } from '../json-schema.js'
 import { hasExpressions } from '../schema-expressions.js'
-import { innerSchemas } from '../schema-search.js'
+import { someInner } from '../schema-search.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { validateEmbedded } from '../values/embedded-resource.js'
 import { isSurelyValid } from '../values/surely-valid.js'
@@ -104,11 +104,17 @@ const sourceOf = ({ metadata, spec, status }: CustomResourceDefinition): object 
 })
 
 /** How many steps one byte of a value may take at worst: instructions of the longest pattern, alternatives of anyOf and its like. */
-const workPerByte: (schema: JsonSchema) => number = onceFor((schema: JsonSchema) => {
+function workOf(schema: JsonSchema): number {
   const { pattern, allOf = [], anyOf = [], oneOf = [] } = schema
-  const own = (pattern === undefined ? 0 : patternSize(pattern)) + allOf.length + anyOf.length + oneOf.length
-  return Math.max(own, ...innerSchemas(schema).map((inner) => workPerByte(inner)))
-})
+  let most = (pattern === undefined ? 0 : patternSize(pattern)) + allOf.length + anyOf.length + oneOf.length
+  someInner(schema, (inner) => {
+    most = Math.max(most, workOf(inner))
+    return false
+  })
+  return most
+}
+
+const workPerByte = onceFor(workOf)
 
 /** One call of an expression on a text of this size can take hundreds of milliseconds. */
 const costlyRuleBytes = 32 << 10
