@@ -62,11 +62,13 @@ describe('hostile agents and clients', () => {
   test('agents that never answer keep nobody else waiting, and are left when their clients leave', async () => {
     const { access, client } = cluster.server
     const begun = cluster.server.openDescriptors
+    // A busy machine must finish their handshakes within the ten seconds that the server gives them.
+    const count = 50
     cluster.agent.intercept = () => true
     cluster.agent.interceptUpgrade = () => true
-    const waiting = Array.from({ length: 100 }, () => new TextStream(access, `${pod}/log`))
+    const waiting = Array.from({ length: count }, () => new TextStream(access, `${pod}/log`))
     const upgrading = await Promise.all(
-      Array.from({ length: 100 }, async () => {
+      Array.from({ length: count }, async () => {
         const socket = await dial(access)
         socket.write(
           `GET ${pod}/exec?command=x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nAuthorization: Bearer ${access.token}\r\n\r\n`,
@@ -76,7 +78,7 @@ describe('hostile agents and clients', () => {
     )
     await until(
       async () => cluster.agent.connections,
-      (open) => open >= 200,
+      (open) => open >= 2 * count,
     )
     const from = performance.now()
     for (let i = 0; i < 20; i++) expectStatus(await client.get('/api/v1/namespaces/default'), 200)
