@@ -104,8 +104,9 @@ function keyOfPod({ engine }: LoopParts, { quotas, pods, stored, isGone }: SeenP
   if (engine.store.count(quotas, namespace) === 0) return undefined
   const endMs = endOfUsage(leanObject(stored, pods))
   if (endMs === undefined) return undefined
-  const afterMs = endMs + 1000 - engine.clock.now()
-  if (isGone) return afterMs > 1000 ? undefined : `${namespace}/`
+  // deletionTimestamp is cut to seconds: a deletion that marks the pod and removes it at once must be over before the namespace is counted.
+  const afterMs = endMs + 2000 - engine.clock.now()
+  if (isGone) return afterMs > 2000 ? undefined : `${namespace}/`
   return { key: `${namespace}/`, afterMs: Math.max(afterMs, 0) }
 }
 
