@@ -1,4 +1,4 @@
-// Large requests: their steps run in worker threads, so that others are answered meanwhile, and their answers are those of small requests.
+// Large requests: their steps run in worker threads, the event loop stays free, and the responses are the same as for small requests.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -194,7 +194,7 @@ test('concurrent large requests all succeed, and no user blocks the others', asy
   const statusesOf = async (times: number, headers: Readonly<Record<string, string>>): Promise<readonly number[]> => {
     const body = configMapOf('m', { data: few('v') })
     const send = () => client.send({ method: 'POST', path: `${configMaps(namespace)}?dryRun=All`, body, headers })
-    // On a busy machine the event loop may lag, and a client is told to come again.
+    // On a busy machine the event loop may lag; clients then get 429 and retry.
     const sent = Array.from({ length: times }, () => until(send, ({ status }) => status !== 429))
     return (await Promise.all(sent)).map(({ status }) => status)
   }

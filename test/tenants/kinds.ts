@@ -114,7 +114,7 @@ const widgetKind: Kind = {
   payloadOf: ({ spec }) => (spec as { readonly payload?: string } | undefined)?.payload ?? '',
 }
 
-/** Those that random requests are about. */
+/** Kinds of the objects in random requests. */
 export const kinds: readonly Kind[] = [configMapKind, secretKind, deploymentKind, widgetKind]
 
 export const collectionOf = ({ resource }: Kind, apiVersion: string, namespace: string): string =>

@@ -1,5 +1,5 @@
-// The mix of requests by which one user was given another one's Secrets: large Roles as dry runs, large ConfigMaps read as YAML, and the system
-// reading and writing its own large Secrets, all of which are carried out outside of the event loop.
+// The requests by which one user once got another user's Secrets: large Roles as dry runs, large ConfigMaps read as YAML, and the system reading and
+// writing its own large Secrets. Steps of all of them run in worker threads.
 
 import { systemSecrets } from './intrusions.js'
 import { configMapKind, type Kind, secretKind } from './kinds.js'

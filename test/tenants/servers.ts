@@ -12,7 +12,7 @@ export type Engine = 'lmdb' | 'memory' | 'etcd'
 
 export interface Servers {
   readonly engine: Engine
-  /** Those that are up. */
+  /** Running servers. */
   readonly endpoints: () => readonly Endpoint[]
   /** A client of an administrator for each server. All of them must be up. */
   readonly admins: () => readonly ApiClient[]
