@@ -1,4 +1,4 @@
-// What tests hand in where a call is needed: somebody who waits for ever, on whatever the test names.
+// Fixture: a Call on a given resource. By default it never aborts and ignores warnings and audit annotations.
 
 import { Call, type Caller, type CallTarget } from './call.js'
 import { testContext } from './rule-context.fixture.js'

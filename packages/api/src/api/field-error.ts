@@ -1,9 +1,9 @@
-// What is wrong with one field of an object. Validation collects all of them; one Status reports them together.
+// FieldError: one violation of validation, with reason, field path and message. A Status lists up to 100 of them.
 
-import { floatText } from '../base/float-text.js'
 import { listSome, shorten } from '../base/shorten.js'
+import { floatText } from '../base/text/float-text.js'
 
-export type FieldErrorReason =
+type FieldErrorReason =
   | 'FieldValueNotFound'
   | 'FieldValueRequired'
   | 'FieldValueDuplicate'
@@ -17,30 +17,27 @@ export type FieldErrorReason =
 
 export interface FieldError {
   readonly reason: FieldErrorReason
-  /** Such as `spec.ports[0].name`. */
+  /** For example `spec.ports[0].name`. */
   readonly field: string
-  /** Such as `Required value: a name is needed`. */
+  /** For example `Required value: a name is needed`. */
   readonly message: string
 }
 
 const withDetail = (head: string, detail: string): string => (detail === '' ? head : `${head}: ${detail}`)
 
-/** How a value is shown in a message: texts in quotes, numbers and booleans bare, the rest as JSON. */
 export function showValue(value: unknown): string {
   if (value === undefined || value === null) return '"null"'
   if (typeof value === 'string') return quote(value)
-  if (typeof value === 'number' && !Number.isInteger(value)) return floatText(value)
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) return floatText(value)
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   return showJson(value)
 }
 
-/** An object that is shown tells more than a text of the same length. */
-const mostJson = 1024
+const maxJsonLength = 1024
 
-/** JSON for people to read: of much of it the beginning, and integers that only a bigint can hold are rounded. */
-export const showJson = (value: unknown): string => shorten(jsonUpTo(value, mostJson * 2), mostJson)
+/** JSON for messages. Long JSON is truncated; integers beyond 2^53 are rounded. */
+export const showJson = (value: unknown): string => shorten(jsonUpTo(value, maxJsonLength * 2), maxJsonLength)
 
-/** The JSON of a value, written no further than a length is passed: who asks wants to see its beginning. */
 function jsonUpTo(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(shorten(value))
   if (typeof value !== 'object' || value === null)
@@ -58,16 +55,14 @@ function jsonUpTo(value: unknown, length: number): string {
   return text + (isList ? ']' : '}')
 }
 
-/** A text in double quotes, with control characters and quotes escaped. Of a long text it is the beginning. */
 export const quote = (text: string): string =>
   JSON.stringify(shorten(text))
-    .replace(/\\u00([01][0-9a-f])/g, (_, digits: string) => letterEscapes[digits] ?? `\\x${digits}`)
+    .replace(/\\u00([01][0-9a-f])/g, (_, digits: string) => charEscapes[digits] ?? `\\x${digits}`)
     .replace(/[^\P{C} ]|[^\P{Z} ]/gu, escaped)
 
-/** Two of the control characters have letters that JSON does not know. */
-const letterEscapes: { readonly [digits: string]: string } = { '07': '\\a', '0b': '\\v' }
+/** Escapes that Go prints and JSON does not have, by the hexadecimal code of the character. */
+const charEscapes: { readonly [digits: string]: string } = { '07': '\\a', '0b': '\\v' }
 
-/** What cannot be seen, by its number. */
 function escaped(character: string): string {
   const code = (character.codePointAt(0) ?? 0).toString(16)
   if (code.length <= 2 && Number.parseInt(code, 16) < 0x80) return `\\x${code.padStart(2, '0')}`
@@ -80,8 +75,8 @@ export const required = (field: string, detail = ''): FieldError => ({
   message: withDetail('Required value', detail),
 })
 
-/** So many errors are told in one answer, and of the others how many they are. */
-export const mostErrors = 100
+/** Maximum errors in one response; the rest is only counted. */
+export const maxErrors = 100
 
 export const invalid = (field: string, value: unknown, detail = ''): FieldError => ({
   reason: 'FieldValueInvalid',
@@ -89,7 +84,7 @@ export const invalid = (field: string, value: unknown, detail = ''): FieldError 
   message: withDetail(`Invalid value: ${showValue(value)}`, detail),
 })
 
-/** A time that may not change, shown as the reference shows times: `2020-01-01 00:00:00 +0000 UTC`. */
+/** Prints the time like kube-apiserver: `2020-01-01 00:00:00 +0000 UTC`. */
 export const immutableTime = (field: string, time: string | undefined): FieldError => ({
   reason: 'FieldValueInvalid',
   field,
@@ -111,12 +106,12 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
     `Unsupported value: ${showValue(value)}`,
     supported.length === 0
       ? ''
-      : `supported values: ${listSome(supported.slice(0, mostSupported).map(quote), supported.length - mostSupported)}`,
+      : `supported values: ${listSome(supported.slice(0, maxSupported).map(quote), supported.length - maxSupported)}`,
   ),
 })
 
-/** A schema may know many thousands, and every item of a list may be none of them. */
-const mostSupported = 200
+/** Maximum listed values of an enum, which may have thousands. Each item of a list may get this error. */
+const maxSupported = 200
 
 export const forbidden = (field: string, detail: string): FieldError => ({
   reason: 'FieldValueForbidden',
@@ -130,8 +125,7 @@ export const duplicate = (field: string, value: unknown): FieldError => ({
   message: `Duplicate value: ${showValue(value)}`,
 })
 
-/** What could not be found out about a value. */
-export const unknowable = (field: string, problem: string): FieldError => ({
+export const internalError = (field: string, problem: string): FieldError => ({
   reason: 'InternalError',
   field,
   message: `Internal error: ${problem}`,
@@ -149,7 +143,7 @@ export const tooLong = (field: string, maxLength: number): FieldError => ({
   message: `Too long: must have at most ${maxLength} bytes`,
 })
 
-/** As {@link tooLong}, for lists and for texts of which the length is not counted in bytes. */
+/** Like {@link tooLong}, for lengths that are not in bytes. */
 export const tooLongFor = (field: string, maxLength: number): FieldError => ({
   reason: 'FieldValueTooLong',
   field,

@@ -1,4 +1,4 @@
-// Durations in the short form of tables, at the edges of every scale.
+// Tests of human-readable durations at the boundaries of each unit.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,7 +35,7 @@ const rows: readonly { readonly ms: number; readonly text: string }[] = [
   { ms: 9 * year + 12 * day, text: '9y' },
 ]
 
-for (const { ms, text } of rows) test(`${ms} ms are ${text}`, () => assert.equal(humanDuration(ms), text))
+for (const { ms, text } of rows) test(`${ms} ms is ${text}`, () => assert.equal(humanDuration(ms), text))
 
 test('an age without a timestamp is unknown', () => assert.equal(ageOf(undefined, 0), '<unknown>'))
 test('an age is counted from its timestamp', () => assert.equal(ageOf('1970-01-01T00:00:10Z', 15_000), '5s'))

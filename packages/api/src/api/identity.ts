@@ -1,25 +1,25 @@
-// The two vocabularies of one server: every name that carries the brand comes from this value, and from nowhere else.
+// Identity: the names (API group suffix, label domain, prefixes) that a server uses. There are two: `cluster` and `kubernetes`.
 
 export interface Identity {
   readonly name: IdentityName
-  /** The full name of an API group: `rbac.authorization` and its suffix; groups without a suffix are passed as they are. */
+  /** Full name of an API group: adds the suffix to `{ stem: 'rbac.authorization' }`, returns strings unchanged. */
   group(group: GroupName): string
-  /** The domain of groups, in which a few labels are, too: `k8s.io/component`. */
+  /** Domain of API groups, and of a few labels: `k8s.io/component`. */
   readonly groupSuffix: string
-  /** A label, annotation, finalizer or secret type of the system: `label('metadata.name')`, `label('pods', 'node')`. */
+  /** Key of a system label, annotation, finalizer or secret type: `label('metadata.name')`, `label('pods', 'node')`. */
   label(name: string, subdomain?: string): string
-  /** Names that begin with the brand's short form: `prefixed('system')` is the system namespace. */
+  /** Name with the short prefix: `prefixed('system')` is the system namespace. */
   prefixed(name: string): string
-  /** The word for the system itself: the API's own service, the finalizer of namespaces. */
+  /** Name of the API's own Service and of the namespace finalizer. */
   readonly self: string
   readonly protobufMediaType: string
-  /** What a group of the other vocabulary is called in this one; undefined for all other groups. */
+  /** Translates a group of the other identity; undefined for all other groups. */
   translate(group: string): { readonly group: string; readonly from: IdentityName } | undefined
 }
 
 export type IdentityName = 'cluster' | 'kubernetes'
 
-/** A group with the identity's suffix (`{ stem: 'rbac.authorization' }`) or one without (`apps`; the core group is empty). */
+/** A group with the suffix of the identity (`{ stem: 'rbac.authorization' }`) or without one (`apps`; the core group is empty). */
 export type GroupName = string | { readonly stem: string }
 
 const vocabularies = {
@@ -30,19 +30,19 @@ const vocabularies = {
 export const identityNames = Object.keys(vocabularies) as readonly IdentityName[]
 
 export function identityOf(name: IdentityName): Identity {
-  const words = vocabularies[name]
+  const vocabulary = vocabularies[name]
   return {
     name,
-    group: (group) => (typeof group === 'string' ? group : `${group.stem}.${words.groupSuffix}`),
-    groupSuffix: words.groupSuffix,
-    label: (label, subdomain) => `${subdomain === undefined ? '' : `${subdomain}.`}${words.domain}/${label}`,
-    prefixed: (rest) => `${words.short}-${rest}`,
-    self: words.self,
-    protobufMediaType: `application/vnd.${words.self}.protobuf`,
+    group: (group) => (typeof group === 'string' ? group : `${group.stem}.${vocabulary.groupSuffix}`),
+    groupSuffix: vocabulary.groupSuffix,
+    label: (label, subdomain) => `${subdomain === undefined ? '' : `${subdomain}.`}${vocabulary.domain}/${label}`,
+    prefixed: (rest) => `${vocabulary.short}-${rest}`,
+    self: vocabulary.self,
+    protobufMediaType: `application/vnd.${vocabulary.self}.protobuf`,
     translate: (group) => {
       const from = identityNames.find((other) => other !== name && group.endsWith(`.${vocabularies[other].groupSuffix}`))
       if (from === undefined) return undefined
-      return { group: `${group.slice(0, -vocabularies[from].groupSuffix.length)}${words.groupSuffix}`, from }
+      return { group: `${group.slice(0, -vocabularies[from].groupSuffix.length)}${vocabulary.groupSuffix}`, from }
     },
   }
 }

@@ -1,4 +1,4 @@
-// Integers of 64 bits from texts: signs, bounds, and what is none.
+// Tests of 64-bit integer parsing: signs, bounds, invalid texts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

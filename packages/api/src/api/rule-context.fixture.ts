@@ -1,6 +1,6 @@
-// What tests of rules hand in: a context with a fixed time, and data that nobody can change.
+// Fixtures of validation tests: a RuleContext with a fixed time, deep-frozen values, and field errors as lines.
 
-import type { RuleContext } from './definition.js'
+import type { RuleContext } from './definition/resource-definition.js'
 import { type IdentityName, identityOf } from './identity.js'
 import { anonymous } from './user.js'
 
@@ -14,7 +14,6 @@ export const testContext = (identity: IdentityName = 'cluster'): RuleContext => 
   version: 'v1',
 })
 
-/** The value itself, frozen through and through. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
@@ -23,6 +22,5 @@ export function frozen<T>(value: T): T {
   return value
 }
 
-/** Errors as short lines, `field: message`, which read well in tables of tests. */
 export const lines = (errors: readonly { readonly field: string; readonly message: string }[]): readonly string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`)

@@ -1,4 +1,4 @@
-// Who sent a request, as authentication found out.
+// User: name, uid, groups and extra fields of the client of a request. Also the anonymous user and names of system groups.
 
 export interface User {
   readonly name: string

@@ -1,12 +1,11 @@
-// How many values were at most as large as each of some bounds: what a distribution costs when it is only ever added to.
+// Histogram of a metric: counts per bucket, sum and number of changes.
 
 export class Histogram {
-  /** Upper bounds, ascending. */
   readonly bounds: readonly number[]
-  /** Values in each bucket; one more than bounds, for those that were larger than all. */
+  /** One count per bound, and a last one for +Inf. Not cumulative. */
   readonly counts: number[]
   sum = 0
-  /** How often it was added to: whoever keeps something that was made of it knows by this whether it is still true. */
+  /** Number of modifications: caches of the rendered text compare it. */
   changes = 0
 
   constructor(bounds: readonly number[]) {
@@ -14,7 +13,6 @@ export class Histogram {
     this.counts = Array.from({ length: bounds.length + 1 }, () => 0)
   }
 
-  /** Several of the same size may be added at once. */
   add(value: number, times = 1): void {
     const { bounds, counts } = this
     let bucket = 0
@@ -24,7 +22,6 @@ export class Histogram {
     this.changes++
   }
 
-  /** What another one with the same bounds has. */
   addAll({ counts, sum }: Pick<Histogram, 'counts' | 'sum'>): void {
     counts.forEach((count, i) => {
       this.counts[i] = (this.counts[i] as number) + count

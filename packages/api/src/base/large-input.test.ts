@@ -1,8 +1,8 @@
-// Which inputs run in a worker thread, by size and by number of parts.
+// Tests of isLarge: inputs by size and by number of members.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLarge } from './large.js'
+import { isLarge } from './large-input.js'
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
 
@@ -17,13 +17,13 @@ test('ordinary objects are not large', () => {
   assert.equal(isLarge(json({ data: { long: 'x'.repeat(500_000) } })), false)
 })
 
-test('long bodies and bodies of many parts are large', () => {
+test('long bodies and bodies with many members are large', () => {
   assert.equal(isLarge(json({ data: { long: 'x'.repeat(600_000) } })), true)
   assert.equal(isLarge(json({ containers: Array.from({ length: 6000 }, () => ({})) })), true)
   assert.equal(isLarge(Buffer.from('- a\n'.repeat(20_000))), true)
 })
 
-test('the limit of bytes depends on the format', () => {
+test('maxBytes overrides the limit for formats other than JSON', () => {
   const bytes = Buffer.alloc(100_000, 'x')
   assert.equal(isLarge(bytes), false)
   assert.equal(isLarge(bytes, 64 << 10), true)

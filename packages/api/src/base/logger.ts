@@ -1,4 +1,4 @@
-// What rooms may say to the operator; the composition root decides where it goes.
+// Logger interface; the code that assembles the server decides where lines go.
 
 export interface Logger {
   debug(fields: LogFields, message: string): void

@@ -1,31 +1,26 @@
-// The one order of texts: that of their UTF-8 bytes, in which the store keeps its keys and the reference writes maps and lists of names.
-//
-// JavaScript compares UTF-16 units, which is the same order but for two texts that first differ in a surrogate and in a unit above the
-// surrogates (U+E000 to U+FFFF). Both must have a unit of that kind for it to matter, so one look at one of them mostly tells that the native
-// comparison will do. The look is a regular expression without any such text in Latin-1: V8 answers it for ASCII without reading the text.
+// Order of texts by their UTF-8 bytes, as in the store and kube-apiserver. UTF-16 order differs only for code units above U+D7FF;
+// most texts have one byte per character in V8, for which that test is free.
 
 const highUnit = /[\ud800-\uffff]/
 
-export type CompareTexts = (a: string, b: string) => number
+type CompareTexts = (a: string, b: string) => number
 
-/** Negative when `a` comes first. */
 export function compareText(a: string, b: string): number {
   return a !== b && highUnit.test(a) && highUnit.test(b) ? compareUnits(a, b) : compareNatively(a, b)
 }
 
-/** How to compare this text with others: found out once where it is compared with many. */
-export const comparisonOf = (text: string): CompareTexts => (highUnit.test(text) ? compareUnits : compareNatively)
+/** Comparator for calls that all compare with this text. */
+export const comparatorFor = (text: string): CompareTexts => (highUnit.test(text) ? compareUnits : compareNatively)
 
-/** Puts the texts themselves in order. */
 export function sortTexts(texts: string[]): string[] {
   if (texts.length < 2) return texts
   for (let i = 0; i < texts.length; i++) if (highUnit.test(texts[i] as string)) return texts.sort(compareText)
   return texts.sort()
 }
 
-/** How many of the ordered texts come before this one: the index of the first that does not. */
-export function countBefore(ordered: readonly string[], text: string): number {
-  const compare = comparisonOf(text)
+/** Returns the index of the first element that is not less than the text. */
+export function lowerBound(ordered: readonly string[], text: string): number {
+  const compare = comparatorFor(text)
   let low = 0
   let high = ordered.length
   while (low < high) {
@@ -48,5 +43,4 @@ function compareUnits(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** Surrogates stand for characters behind all others. */
 const rankOf = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)

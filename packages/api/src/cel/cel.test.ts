@@ -1,16 +1,16 @@
-// The expression language against cases of our own: what parses, what types, what comes of it, and what it costs.
+// Tests of CEL expressions: values, error messages, costs, time slices, limits and traces.
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CelCompileError, compileExpression } from './compile.js'
-import { valueOfData, valueOfJson } from './data.js'
-import { estimateCost } from './estimate.js'
-import { parseExpression } from './parse.js'
-import { policyEnvironment } from './policy.js'
-import { printExpression } from './print-expression.js'
-import { environmentOf, type SizedType, typeOfSchema, type ValueSchema } from './schema-type.js'
+import { estimateCost } from './cost/estimate-cost.js'
+import { policyEnvironment } from './policy-expression.js'
+import { parseExpression } from './syntax/parse.js'
+import { printExpression } from './syntax/print-expression.js'
 import { traceExpression } from './trace.js'
-import { CelError, CelList, type Value } from './values.js'
+import { environmentOf, type SizedType, typeOfSchema, type ValueSchema } from './types/structural-schema-types.js'
+import { valueBySchema, valueOfJson } from './values/json-values.js'
+import { CelError, CelList, type Value } from './values/values.js'
 
 const schema: ValueSchema = {
   type: 'object',
@@ -55,13 +55,13 @@ const data = {
 }
 const root = typeOfSchema(schema, false, 'selfType') as SizedType
 const environment = environmentOf(root, ['self'])
-const self = valueOfData(data, schema)
+const self = valueBySchema(data, schema)
 const compile = (text: string) => compileExpression(text, environment)
 const evaluate = (text: string, limit = 1_000_000) => compile(text).evaluate({ self }, limit)
 
-const plain = (value: Value): unknown => {
+const comparable = (value: Value): unknown => {
   if (value instanceof CelError) return `error: ${value.message}`
-  return value instanceof CelList ? Array.from({ length: value.size }, (_, i) => plain(value.at(i))) : value
+  return value instanceof CelList ? Array.from({ length: value.size }, (_, i) => comparable(value.at(i))) : value
 }
 
 describe('expressions', () => {
@@ -132,11 +132,11 @@ describe('expressions', () => {
     ['double("nan") == double("nan")', false],
   ]
   for (const [text, expected] of values) {
-    if (expected === undefined) it(`refuses ${text}`, () => assert.throws(() => compile(text), CelCompileError))
-    else it(`evaluates ${text}`, () => assert.deepEqual(plain(evaluate(text).value), expected))
+    if (expected === undefined) it(`does not compile ${text}`, () => assert.throws(() => compile(text), CelCompileError))
+    else it(`evaluates ${text}`, () => assert.deepEqual(comparable(evaluate(text).value), expected))
   }
 
-  const refusals: readonly (readonly [string, string])[] = [
+  const compileErrors: readonly (readonly [string, string])[] = [
     ['self.i +', "1:9: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true'"],
     ['self..i', "1:6: Syntax error: extraneous input '.' expecting IDENTIFIER"],
     ['self.i = 1', "1:8: Syntax error: token recognition error at: '= '"],
@@ -160,15 +160,15 @@ describe('expressions', () => {
     ["b'\\u0041'", '1:1: unable to unescape string'],
     ["'\\U00110000'", '1:1: unable to unescape string'],
   ]
-  for (const [text, expected] of refusals) {
-    it(`says what is wrong with ${text}`, () =>
+  for (const [text, expected] of compileErrors) {
+    it(`reports the error of ${text}`, () =>
       assert.throws(
         () => compile(text),
         (thrown) => thrown instanceof CelCompileError && thrown.message.includes(expected),
       ))
   }
 
-  it('shows the line and marks the place', () => {
+  it('reports the source line with a marker', () => {
     assert.throws(() => compile('true &&\n self.é'), {
       message: [
         "compilation failed: ERROR: <input>:2:7: Syntax error: token recognition error at: 'é'",
@@ -182,7 +182,7 @@ describe('expressions', () => {
   })
 })
 
-describe('costs', () => {
+describe('actual and estimated cost', () => {
   const costs: readonly (readonly [string, number, bigint])[] = [
     ['true', 0, 0n],
     ['self.b', 2, 2n],
@@ -200,103 +200,97 @@ describe('costs', () => {
     })
   }
 
-  it('end an evaluation that exceeds its limit', () => {
+  it('an evaluation ends when it exceeds the limit', () => {
     const { value, cost } = evaluate('self.list.all(x, self.list.all(y, self.list.all(z, x + y + z > 0)))', 100)
-    assert.equal(plain(value), 'error: operation cancelled: actual cost limit exceeded')
+    assert.equal(comparable(value), 'error: operation cancelled: actual cost limit exceeded')
     assert.ok(cost >= 100 && cost < 120)
   })
 
-  it('are unbounded where a schema sets no bounds', () => {
+  it('the estimate saturates if the schema sets no bounds', () => {
     const nested = 'self.words.all(a, self.words.all(b, self.words.all(c, self.words.all(d, a + b == c + d))))'
     assert.equal(estimateCost(compile(nested).checked, root), (1n << 64n) - 1n)
   })
 })
 
-describe('evaluation in pieces', () => {
+describe('evaluation in time slices', () => {
   const count = 600
   const items = Array.from({ length: count }, (_, i) => i)
   const program = compileExpression(`object.all(a, object.exists(b, a + b == ${count - 1}))`, policyEnvironment(false))
   const variables = { object: valueOfJson(items) }
 
-  it('gives way, and comes to the same', () => {
-    const pieces = program.evaluateInPieces(variables, Number.POSITIVE_INFINITY)
-    let turns = 0
-    let next = pieces.next()
-    for (; next.done !== true; next = pieces.next()) turns++
+  it('yields, and returns the synchronous result', () => {
+    const chunks = program.evaluateInChunks(variables, Number.POSITIVE_INFINITY)
+    let yields = 0
+    let next = chunks.next()
+    for (; next.done !== true; next = chunks.next()) yields++
     assert.deepEqual(next.value, program.evaluate(variables, Number.POSITIVE_INFINITY))
-    assert.ok(turns >= count)
-    assert.ok(turns < (count * count) / 8, `${turns}: to do so for each item would cost more than the items`)
+    assert.ok(yields >= count)
+    assert.ok(yields < (count * count) / 8, `${yields} yields: one per item costs more than the items`)
   })
 
-  it('is not needed for what is short', () => {
+  it('short expressions do not yield', () => {
     const short = compileExpression('object[0] == 0 && object.size() > 5', policyEnvironment(false))
-    assert.deepEqual(short.evaluateInPieces(variables, 1000).next(), { done: true, value: { value: true, cost: 6 } })
+    assert.deepEqual(short.evaluateInChunks(variables, 1000).next(), { done: true, value: { value: true, cost: 6 } })
   })
 
-  it('ends at the limit, too', () => {
-    const pieces = program.evaluateInPieces(variables, 50_000)
-    let next = pieces.next()
-    while (next.done !== true) next = pieces.next()
-    assert.equal(plain(next.value.value), 'error: operation cancelled: actual cost limit exceeded')
+  it('ends at the cost limit', () => {
+    const chunks = program.evaluateInChunks(variables, 50_000)
+    let next = chunks.next()
+    while (next.done !== true) next = chunks.next()
+    assert.equal(comparable(next.value.value), 'error: operation cancelled: actual cost limit exceeded')
   })
 })
 
 describe('hostile expressions', () => {
-  const refused = (text: string): void => assert.throws(() => compile(text), CelCompileError)
+  const doesNotCompile = (text: string): void => assert.throws(() => compile(text), CelCompileError)
 
-  it('may not be deep', () => {
-    refused(`${'('.repeat(100_000)}1`)
-    refused(`${'['.repeat(5_000)}${']'.repeat(5_000)} == []`)
-    refused(Array.from({ length: 5_000 }, () => '1').join(' + '))
-    refused(`self${'.a'.repeat(40_000)}`)
-    refused('!('.repeat(30_000))
+  it('deep nesting does not compile', () => {
+    doesNotCompile(`${'('.repeat(100_000)}1`)
+    doesNotCompile(`${'['.repeat(5_000)}${']'.repeat(5_000)} == []`)
+    doesNotCompile(Array.from({ length: 5_000 }, () => '1').join(' + '))
+    doesNotCompile(`self${'.a'.repeat(40_000)}`)
+    doesNotCompile('!('.repeat(30_000))
   })
 
-  it('may be long side by side', () => {
+  it('thousands of terms of || compile', () => {
     const terms = Array.from({ length: 5_000 }, (_, i) => `self.i == ${i}`)
     assert.equal(evaluate(terms.join(' || ')).value, true)
   })
 
-  it('are not read beyond their bound', () => refused('1'.repeat(100_001)))
+  it('more than 100,000 characters do not compile', () => doesNotCompile('1'.repeat(100_001)))
 
-  it('collect items in linear time', () => {
+  it('map and filter take linear time', () => {
     const program = compileExpression('object.map(x, x + 1).filter(x, x > 0).size()', policyEnvironment(false))
-    const object = valueOfJson(Array.from({ length: 100_000 }, (_, i) => i))
-    assert.equal(program.evaluate({ object }, Number.POSITIVE_INFINITY).value, 100_000n)
+    const object = valueOfJson(Array.from({ length: 20_000 }, (_, i) => i))
+    assert.equal(program.evaluate({ object }, Number.POSITIVE_INFINITY).value, 20_000n)
   })
 
-  it('match patterns that explode elsewhere', () => {
+  it('nested quantifiers match in linear time', () => {
     const program = compileExpression('object.matches("(a+)+$")', policyEnvironment(false))
     assert.equal(program.evaluate({ object: `${'a'.repeat(10_000)}b` }, Number.POSITIVE_INFINITY).value, false)
   })
 
-  it('see no members that objects inherit', () => {
+  it('inherited members of objects are invisible', () => {
     const program = compileExpression('has(object.constructor) || has(object.__proto__) || "toString" in object', policyEnvironment(false))
     assert.equal(program.evaluate({ object: valueOfJson({}) }, 1000).value, false)
   })
 })
 
-describe('expressions that would make too much', () => {
+describe('limits of memory and regular expressions', () => {
   const evaluateOn = (text: string, object: unknown): unknown =>
-    plain(compileExpression(text, policyEnvironment(false)).evaluate({ object: valueOfJson(object) }, 10_000_000).value)
+    comparable(compileExpression(text, policyEnvironment(false)).evaluate({ object: valueOfJson(object) }, 10_000_000).value)
   const long = 'a'.repeat(22_000)
 
-  it('match a long text in no time, wherever the match may be', () => {
-    const text = 'ab'.repeat(200_000)
-    const times = Array.from({ length: 5 }, () => {
-      const begun = process.cpuUsage()
-      assert.equal(evaluateOn("object.matches('(a|ab)(c|bcd)*(d*)$')", text), true)
-      return process.cpuUsage(begun).user / 1000
-    })
-    assert.ok(Math.min(...times) < 100, `${times} ms`)
+  it('a long text matches anywhere', () => {
+    assert.equal(evaluateOn("object.matches('(a|ab)(c|bcd)*(d*)$')", 'ab'.repeat(200_000)), true)
   })
 
-  it('replace all parts, or some', () => {
+  it('replace with and without a limit', () => {
     assert.equal(evaluateOn("object.replace('a', 'b')", 'aaa'), 'bbb')
     assert.equal(evaluateOn("object.replace('a', 'b', 2)", 'aaa'), 'bba')
   })
 
-  it('make no text that is longer than a request', () => {
+  it('strings longer than a request body are errors', () => {
     assert.equal(evaluateOn("object.replace('', object)", long), 'error: the text would be too long')
     assert.equal(
       evaluateOn(
@@ -307,7 +301,7 @@ describe('expressions that would make too much', () => {
     )
   })
 
-  it('keep no more than a bound in all', () => {
+  it('an evaluation may create 32 Mi characters and items in all', () => {
     const texts = evaluateOn("object.l.map(x, object.s + 'b').size()", { l: Array.from({ length: 3000 }, () => 1), s: long })
     assert.equal(texts, 'error: operation cancelled: actual cost limit exceeded')
     const lists = evaluateOn(
@@ -315,15 +309,20 @@ describe('expressions that would make too much', () => {
       Array.from({ length: 3000 }, (_, i) => i),
     )
     assert.equal(lists, 'error: operation cancelled: actual cost limit exceeded')
+    const appended = evaluateOn(
+      '[object.map(x, x)].all(list, object.all(x, (list + [x]).size() > 0))',
+      Array.from({ length: 3000 }, (_, i) => i),
+    )
+    assert.equal(appended, 'error: operation cancelled: actual cost limit exceeded')
   })
 
-  it('look for no large pattern in a long text', () => {
+  it('a large regular expression on a long text is an error', () => {
     assert.equal(evaluateOn("object.findAll('a.{0,900}b|a').size()", long), 'error: the regular expression is too large for the text')
   })
 })
 
 describe('traces', () => {
-  it('tell what the parts of an expression gave', () => {
+  it('report the value of each subexpression', () => {
     const program = compileExpression(
       'object.a > 1 && (object.l.all(x, x < 3) || !has(object.b)) && object.m["k"] in ["v", "w"] && (object.a + 1) * 2 == 6',
       policyEnvironment(false),

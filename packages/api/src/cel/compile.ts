@@ -1,27 +1,26 @@
-// An expression from its text to a program: parsed, checked, planned; then evaluated as often as one likes.
+// Compiles a CEL expression to a program: parse, type-check, plan. Programs are immutable and evaluate any number of times.
 
-import { CelTypeError, type Checked, checkTypes, type Environment } from './check.js'
-import { CelSyntaxError, parseExpression } from './parse.js'
-import { CelPlanError, planExpression } from './plan.js'
-import { CostExceeded, Run, TooLong } from './run.js'
-import type { Pieces, Step } from './step.js'
-import { dynType, type Type } from './types.js'
-import { CelError, type Value } from './values.js'
+import { CelPlanError, planExpression } from './evaluate/plan.js'
+import { CostExceeded, EvaluationTooLong, Run } from './evaluate/run.js'
+import type { Chunks, Step } from './evaluate/step.js'
+import { CelSyntaxError, parseExpression } from './syntax/parse.js'
+import { CelTypeError, type Checked, checkTypes, type Environment } from './types/type-check.js'
+import { dynType, type Type } from './types/types.js'
+import { CelError, type Value } from './values/values.js'
 
-/** The expression cannot be used; the message says why and where. */
 export class CelCompileError extends Error {}
 
-export interface Evaluation {
+interface Evaluation {
   readonly value: Value
   readonly cost: number
 }
 
 type Variables = { readonly [name: string]: Value }
 
-/** What is cheaper than this is never worth giving way for: well below a millisecond. */
-const patience = 10_000
+/** CEL cost up to which an expression with a macro is evaluated without yielding: a few milliseconds at worst. */
+const maxSyncCost = 3000
 
-/** Neither way of evaluating throws: what goes wrong is a {@link CelError}. */
+/** Evaluation errors are returned as {@link CelError} values, not thrown. */
 export class Program {
   readonly checked: Checked
   readonly type: Type
@@ -33,7 +32,6 @@ export class Program {
     this.step = step
   }
 
-  /** Whether the expression speaks of a variable. */
   mentions(name: string): boolean {
     for (const expr of this.checked.types.keys()) if (expr.kind === 'ident' && expr.name === name) return true
     return false
@@ -44,31 +42,28 @@ export class Program {
     try {
       return { value: this.step.evaluate(run), cost: run.cost }
     } catch (thrown) {
-      return exceeded(thrown, run)
+      return costExceeded(thrown, run)
     }
   }
 
-  /**
-   * Yields to the event loop. Most evaluations are short and do not yield; one that turns out to be long begins again, so that short ones cost
-   * nothing extra.
-   */
-  *evaluateInPieces(variables: Variables, costLimit: number): Pieces<Evaluation> {
-    const first = new Run(variables, costLimit, this.step.walks ? patience : undefined)
+  /** Tries synchronously first. An evaluation that takes too long starts again in time slices. */
+  *evaluateInChunks(variables: Variables, costLimit: number): Chunks<Evaluation> {
+    const first = new Run(variables, costLimit, this.step.hasComprehension ? maxSyncCost : undefined)
     try {
       return { value: this.step.evaluate(first), cost: first.cost }
     } catch (thrown) {
-      if (!(thrown instanceof TooLong)) return exceeded(thrown, first)
+      if (!(thrown instanceof EvaluationTooLong)) return costExceeded(thrown, first)
     }
     const run = new Run(variables, costLimit)
     try {
-      return { value: yield* this.step.pieces(run), cost: run.cost }
+      return { value: yield* this.step.chunks(run), cost: run.cost }
     } catch (thrown) {
-      return exceeded(thrown, run)
+      return costExceeded(thrown, run)
     }
   }
 }
 
-function exceeded(thrown: unknown, { cost }: Run): Evaluation {
+function costExceeded(thrown: unknown, { cost }: Run): Evaluation {
   if (thrown instanceof CostExceeded) return { value: new CelError(thrown.message), cost }
   throw thrown
 }

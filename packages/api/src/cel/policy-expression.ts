@@ -1,13 +1,13 @@
-// What expressions of admission policies see: the object, the one before, the request and parameters.
+// CEL environment of ValidatingAdmissionPolicy: `object`, `oldObject`, `request` and `params`.
 
-import type { Environment } from './check.js'
 import { CelCompileError, compileExpression, type Program } from './compile.js'
-import { boolType, dynType, listOf, mapOf, objectNamed, stringType, type Type } from './types.js'
+import type { Environment } from './types/type-check.js'
+import { boolType, dynType, listOf, mapOf, objectNamed, stringType, type Type } from './types/types.js'
 
-const kind: { readonly [field: string]: Type } = { group: stringType, version: stringType, kind: stringType }
-const resource: { readonly [field: string]: Type } = { group: stringType, version: stringType, resource: stringType }
+const groupVersionKind: { readonly [field: string]: Type } = { group: stringType, version: stringType, kind: stringType }
+const groupVersionResource: { readonly [field: string]: Type } = { group: stringType, version: stringType, resource: stringType }
 
-const objects: { readonly [name: string]: { readonly [field: string]: Type } } = {
+const objectTypes: { readonly [name: string]: { readonly [field: string]: Type } } = {
   'kubernetes.AdmissionRequest': {
     kind: objectNamed('kubernetes.GroupVersionKind'),
     resource: objectNamed('kubernetes.GroupVersionResource'),
@@ -22,8 +22,8 @@ const objects: { readonly [name: string]: { readonly [field: string]: Type } } =
     dryRun: boolType,
     options: dynType,
   },
-  'kubernetes.GroupVersionKind': kind,
-  'kubernetes.GroupVersionResource': resource,
+  'kubernetes.GroupVersionKind': groupVersionKind,
+  'kubernetes.GroupVersionResource': groupVersionResource,
   'kubernetes.UserInfo': {
     username: stringType,
     uid: stringType,
@@ -37,17 +37,16 @@ const variables = { object: dynType, oldObject: dynType, request: objectNamed('k
 const environmentWith = (names: Environment['variables']): Environment => ({
   variables: names,
   fieldType: (object, field) => {
-    const fields = Object.hasOwn(objects, object) ? objects[object] : undefined
+    const fields = Object.hasOwn(objectTypes, object) ? objectTypes[object] : undefined
     return fields !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined
   },
-  hasObject: (name) => Object.hasOwn(objects, name),
+  hasObject: (name) => Object.hasOwn(objectTypes, name),
 })
 
-const plain = environmentWith(variables)
+const withoutParams = environmentWith(variables)
 const withParams = environmentWith({ ...variables, params: dynType })
 
-/** `params` can be named only where a policy has a kind for it. */
-export const policyEnvironment = (hasParams: boolean): Environment => (hasParams ? withParams : plain)
+export const policyEnvironment = (hasParams: boolean): Environment => (hasParams ? withParams : withoutParams)
 
 /** Throws {@link CelCompileError}. */
 export function compilePolicyExpression(text: string, hasParams: boolean): Program {

@@ -1,40 +1,43 @@
-// What the parts of an expression gave: for whoever wonders why the whole is what it is.
+// Trace of a CEL expression: the value of each subexpression, for users who debug a rule.
 
 import { shorten } from '../base/shorten.js'
-import type { Expr } from './ast.js'
 import { Program } from './compile.js'
-import { planExpression } from './plan.js'
-import { printExpression, printLiteral } from './print-expression.js'
-import { formatTimestamp } from './time-text.js'
-import { CelError, CelList, CelMap, Duration, Timestamp, type Value } from './values.js'
+import { planExpression } from './evaluate/plan.js'
+import type { Expr } from './syntax/ast.js'
+import { printExpression, printLiteral } from './syntax/print-expression.js'
+import { formatTimestamp } from './values/time-formats.js'
+import { CelError, CelList, CelMap, Duration, Timestamp, type Value } from './values/values.js'
 
-export interface TracedPart {
+interface TracedExpression {
   readonly text: string
   readonly value: string
 }
 
-const mostParts = 50
-const mostLetters = 200
+const maxTraced = 50
+const maxChars = 200
 
-/** In the order of the text, the whole left out. What stands inside of a macro is told by the macro as a whole. */
+/** Outer subexpressions first, equal ones once, without the whole expression. A macro counts as one subexpression. */
 export function traceExpression(
   { checked }: Program,
   variables: { readonly [name: string]: Value },
   costLimit: number,
-): readonly TracedPart[] {
-  const parts = new Map<string, string>()
-  for (const part of partsOf(checked.expr)) {
-    if (parts.size >= mostParts) break
-    const text = printExpression(part)
-    if (parts.has(text)) continue
-    const own = { ...checked, expr: part }
-    parts.set(text, printValue(new Program(own, planExpression(own)).evaluate(variables, costLimit).value))
+): readonly TracedExpression[] {
+  const traced = new Map<string, string>()
+  for (const expr of subexpressionsOf(checked.expr)) {
+    if (traced.size >= maxTraced) break
+    const text = printExpression(expr)
+    if (traced.has(text)) continue
+    const checkedSubexpression = { ...checked, expr }
+    traced.set(
+      text,
+      printValue(new Program(checkedSubexpression, planExpression(checkedSubexpression)).evaluate(variables, costLimit).value),
+    )
   }
-  return Array.from(parts, ([text, value]) => ({ text: shorten(text, mostLetters), value }))
+  return Array.from(traced, ([text, value]) => ({ text: shorten(text, maxChars), value }))
 }
 
-/** Names and selections are told as a whole, constants not at all. */
-function* partsOf(expr: Expr, isWhole = true): Generator<Expr> {
+/** Subexpressions, without constants, literals of lists, maps and messages, and operands of selections and indexes. */
+function* subexpressionsOf(expr: Expr, isWhole = true): Generator<Expr> {
   switch (expr.kind) {
     case 'const':
       return
@@ -47,30 +50,30 @@ function* partsOf(expr: Expr, isWhole = true): Generator<Expr> {
     case 'call': {
       if (!isWhole) yield expr
       if (expr.name === '_[_]') return
-      for (const arg of expr.target === undefined ? expr.args : [expr.target, ...expr.args]) yield* partsOf(arg, false)
+      for (const arg of expr.target === undefined ? expr.args : [expr.target, ...expr.args]) yield* subexpressionsOf(arg, false)
       return
     }
     case 'list':
-      for (const element of expr.elements) yield* partsOf(element, false)
+      for (const element of expr.elements) yield* subexpressionsOf(element, false)
       return
     case 'map':
       for (const { key, value } of expr.entries) {
-        yield* partsOf(key, false)
-        yield* partsOf(value, false)
+        yield* subexpressionsOf(key, false)
+        yield* subexpressionsOf(value, false)
       }
       return
     case 'comprehension':
       if (!isWhole) yield expr
-      yield* partsOf(expr.range, false)
+      yield* subexpressionsOf(expr.range, false)
       return
     case 'message':
-      for (const { value } of expr.fields) yield* partsOf(value, false)
+      for (const { value } of expr.fields) yield* subexpressionsOf(value, false)
       return
   }
 }
 
-export function printValue(value: Value): string {
-  return shorten(print(value, 0), mostLetters)
+function printValue(value: Value): string {
+  return shorten(print(value, 0), maxChars)
 }
 
 function print(value: Value, depth: number): string {

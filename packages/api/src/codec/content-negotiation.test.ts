@@ -1,12 +1,11 @@
-// Which form an answer gets: Accept headers against offers, prettiness, refusals, and the types of bodies.
+// Tests of content negotiation: Accept header, pretty printing, 406 and 415 errors, body media types.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/api-error.js'
 import { identityOf } from '../api/identity.js'
 import { readQuery } from '../api/options/query.js'
-import { parseAccept } from './accept.js'
-import { parseMediaType } from './media-type.js'
+import { parseAccept } from './accept-header.js'
 import {
   allFormats,
   checkStream,
@@ -16,82 +15,80 @@ import {
   negotiateError,
   negotiatePatch,
   type Offer,
+  parseMediaType,
+  type ResponsePreferences,
   streamMediaTypeOf,
-  type Wish,
-} from './negotiation.js'
+} from './content-negotiation.js'
 
 const identity = identityOf('kubernetes')
 const protobuf = 'application/vnd.kubernetes.protobuf'
 const builtIn: Offer = { identity, formats: allFormats, transforms: true, routed: true }
 const custom: Offer = { identity, formats: allFormats, plainFormats: ['json', 'yaml'], transforms: true, routed: false }
-const wish = (accept: string | undefined, query = '', userAgent?: string): Wish => ({ accept, query: readQuery(query), userAgent })
+const preferences = (accept: string | undefined, query = '', userAgent?: string): ResponsePreferences => ({
+  accept,
+  query: readQuery(query),
+  userAgent,
+})
 const table = 'as=Table;g=meta.k8s.io;v=v1'
 
-const accepted: readonly { readonly accept: string | undefined; readonly answer: object; readonly offer?: Offer }[] = [
-  { accept: undefined, answer: { format: 'json', pretty: false } },
-  { accept: '', answer: { format: 'json', pretty: false } },
-  { accept: '*/*', answer: { format: 'json', pretty: false } },
-  { accept: 'application/json', answer: { format: 'json', pretty: false } },
-  { accept: 'application/json, */*', answer: { format: 'json', pretty: false } },
-  { accept: 'application/yaml', answer: { format: 'yaml', pretty: false } },
-  { accept: protobuf, answer: { format: 'protobuf', pretty: false } },
-  { accept: 'application/json;q=0.1, application/yaml;q=0.9', answer: { format: 'yaml', pretty: false } },
-  { accept: 'application/json;q=0', answer: { format: 'json', pretty: false } },
-  { accept: `text/csv, ${protobuf}, application/json`, answer: { format: 'protobuf', pretty: false } },
-  { accept: '*/*;q=1, application/yaml;q=0.1', answer: { format: 'yaml', pretty: false } },
-  { accept: 'application/json;pretty=1', answer: { format: 'json', pretty: true } },
-  { accept: 'application/yaml;pretty=1', answer: { format: 'yaml', pretty: false } },
-  { accept: 'application/json;charset=utf-8', answer: { format: 'json', pretty: false } },
-  { accept: 'application/json;stream=watch', answer: { format: 'json', pretty: false } },
-  { accept: `application/json;${table}`, answer: { format: 'json', as: { kind: 'Table', version: 'v1' }, pretty: false } },
-  {
-    accept: 'application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json',
-    answer: { format: 'json', as: { kind: 'Table', version: 'v1beta1' }, pretty: false },
-  },
-  {
-    accept: `${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`,
-    answer: { format: 'protobuf', as: { kind: 'PartialObjectMetadataList', version: 'v1' }, pretty: false },
-  },
-  { accept: `${protobuf};${table}, application/json`, answer: { format: 'json', pretty: false } },
-  { accept: 'application/json;as=Summary;g=meta.k8s.io;v=v1, application/json', answer: { format: 'json', pretty: false } },
-  { accept: 'application/json;as=Table, application/yaml', answer: { format: 'yaml', pretty: false } },
-  {
-    accept: `application/json;${table},application/json`,
-    answer: { format: 'json', pretty: false },
-    offer: { ...builtIn, transforms: false },
-  },
-  { accept: 'application/*', answer: { format: 'json', pretty: false }, offer: custom },
-  { accept: `${protobuf}, application/json`, answer: { format: 'json', pretty: false }, offer: custom },
-  {
-    accept: `${protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`,
-    answer: { format: 'protobuf', as: { kind: 'PartialObjectMetadata', version: 'v1' }, pretty: false },
-    offer: custom,
-  },
+const accepted: readonly (readonly [accept: string | undefined, expected: object, offer?: Offer])[] = [
+  [undefined, { format: 'json', pretty: false }],
+  ['', { format: 'json', pretty: false }],
+  ['*/*', { format: 'json', pretty: false }],
+  ['application/json', { format: 'json', pretty: false }],
+  ['application/json, */*', { format: 'json', pretty: false }],
+  ['application/yaml', { format: 'yaml', pretty: false }],
+  [protobuf, { format: 'protobuf', pretty: false }],
+  ['application/json;q=0.1, application/yaml;q=0.9', { format: 'yaml', pretty: false }],
+  ['application/json;q=0', { format: 'json', pretty: false }],
+  [`text/csv, ${protobuf}, application/json`, { format: 'protobuf', pretty: false }],
+  ['*/*;q=1, application/yaml;q=0.1', { format: 'yaml', pretty: false }],
+  ['application/json;pretty=1', { format: 'json', pretty: true }],
+  ['application/yaml;pretty=1', { format: 'yaml', pretty: false }],
+  ['application/json;charset=utf-8', { format: 'json', pretty: false }],
+  ['application/json;stream=watch', { format: 'json', pretty: false }],
+  [`application/json;${table}`, { format: 'json', as: { kind: 'Table', version: 'v1' }, pretty: false }],
+  [
+    'application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json',
+    { format: 'json', as: { kind: 'Table', version: 'v1beta1' }, pretty: false },
+  ],
+  [
+    `${protobuf};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1`,
+    { format: 'protobuf', as: { kind: 'PartialObjectMetadataList', version: 'v1' }, pretty: false },
+  ],
+  [`${protobuf};${table}, application/json`, { format: 'json', pretty: false }],
+  ['application/json;as=Summary;g=meta.k8s.io;v=v1, application/json', { format: 'json', pretty: false }],
+  ['application/json;as=Table, application/yaml', { format: 'yaml', pretty: false }],
+  [`application/json;${table},application/json`, { format: 'json', pretty: false }, { ...builtIn, transforms: false }],
+  ['application/*', { format: 'json', pretty: false }, custom],
+  [`${protobuf}, application/json`, { format: 'json', pretty: false }, custom],
+  [
+    `${protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`,
+    { format: 'protobuf', as: { kind: 'PartialObjectMetadata', version: 'v1' }, pretty: false },
+    custom,
+  ],
 ]
-for (const { accept, answer, offer } of accepted)
-  test(`accept: ${accept}${offer === custom ? ' (custom)' : ''}`, () => assert.deepEqual(negotiate(wish(accept), offer ?? builtIn), answer))
+for (const [accept, expected, offer] of accepted)
+  test(`accept: ${accept}${offer === custom ? ' (custom)' : ''}`, () =>
+    assert.deepEqual(negotiate(preferences(accept), offer ?? builtIn), expected))
 
-const list = `application/json, application/yaml, ${protobuf}`
-const routed = `406: Not Acceptable\n\nAvailable representations: ${list}`
-const refused: readonly { readonly accept: string; readonly message: string; readonly offer?: Offer }[] = [
-  { accept: 'text/csv', message: routed },
-  { accept: 'application/*', message: routed },
-  { accept: 'nonsense', message: routed },
-  {
-    accept: 'text/csv',
-    message: `${routed}, application/json;stream=watch, ${protobuf};stream=watch`,
-    offer: { ...builtIn, streams: true },
-  },
-  { accept: `${protobuf};${table}`, message: `only the following media types are accepted: ${list}` },
-  { accept: 'application/json;as=Table;g=meta.cluster.io;v=v1', message: `only the following media types are accepted: ${list}` },
-  { accept: 'application/json;stream=other', message: `only the following media types are accepted: ${list}` },
-  { accept: protobuf, message: `only the following media types are accepted: ${list}`, offer: custom },
-  { accept: 'text/csv', message: `only the following media types are accepted: ${list}`, offer: custom },
+const mediaTypes = `application/json, application/yaml, ${protobuf}`
+const routedMessage = `406: Not Acceptable\n\nAvailable representations: ${mediaTypes}`
+const refused: readonly (readonly [accept: string, message: string, offer?: Offer])[] = [
+  ['text/csv', routedMessage],
+  ['application/*', routedMessage],
+  ['nonsense', routedMessage],
+  ['text/csv', `${routedMessage}, application/json;stream=watch, ${protobuf};stream=watch`, { ...builtIn, streams: true }],
+  [`${protobuf};${table}`, `only the following media types are accepted: ${mediaTypes}`],
+  ['application/json;as=Table;g=meta.cluster.io;v=v1', `only the following media types are accepted: ${mediaTypes}`],
+  ['application/json;stream=other', `only the following media types are accepted: ${mediaTypes}`],
+  [protobuf, `only the following media types are accepted: ${mediaTypes}`, custom],
+  ['text/csv', `only the following media types are accepted: ${mediaTypes}`, custom],
 ]
-for (const { accept, message, offer } of refused)
+for (const [accept, message, offer] of refused)
   test(`not acceptable: ${accept}`, () => {
     assert.throws(
-      () => negotiate(wish(accept), offer ?? builtIn),
+      () => negotiate(preferences(accept), offer ?? builtIn),
       (thrown) => {
         assert.ok(thrown instanceof ApiError)
         assert.equal(thrown.message, message)
@@ -103,7 +100,7 @@ for (const { accept, message, offer } of refused)
     )
   })
 
-test('a stream has no YAML', () => {
+test('a watch rejects YAML', () => {
   assert.throws(
     () => checkStream({ format: 'yaml', pretty: false }, builtIn),
     /only the following media types are accepted: application\/json;stream=watch, application\/vnd\.kubernetes\.protobuf;stream=watch$/,
@@ -115,36 +112,36 @@ test('a stream has no YAML', () => {
 })
 
 const pretty = [
-  { query: '', agent: undefined, is: false },
-  { query: '', agent: 'curl/7.88.1', is: true },
-  { query: '', agent: 'Wget/1.21', is: true },
-  { query: '', agent: 'Mozilla/5.0 (X11)', is: true },
-  { query: '', agent: 'Mozilla/4.0', is: false },
-  { query: '', agent: 'kubectl/v1.26.0', is: false },
-  { query: 'pretty=true', agent: undefined, is: true },
-  { query: 'pretty=1', agent: undefined, is: true },
-  { query: 'pretty=yes', agent: undefined, is: false },
-  { query: 'pretty=false', agent: 'curl/7', is: false },
-  { query: 'pretty', agent: 'curl/7', is: true },
+  { query: '', agent: undefined, isPretty: false },
+  { query: '', agent: 'curl/7.88.1', isPretty: true },
+  { query: '', agent: 'Wget/1.21', isPretty: true },
+  { query: '', agent: 'Mozilla/5.0 (X11)', isPretty: true },
+  { query: '', agent: 'Mozilla/4.0', isPretty: false },
+  { query: '', agent: 'kubectl/v1.26.0', isPretty: false },
+  { query: 'pretty=true', agent: undefined, isPretty: true },
+  { query: 'pretty=1', agent: undefined, isPretty: true },
+  { query: 'pretty=yes', agent: undefined, isPretty: false },
+  { query: 'pretty=false', agent: 'curl/7', isPretty: false },
+  { query: 'pretty', agent: 'curl/7', isPretty: true },
 ]
-for (const { query, agent, is } of pretty)
+for (const { query, agent, isPretty } of pretty)
   test(`pretty: ?${query} ${agent ?? ''}`, () => {
-    assert.equal(negotiate(wish('application/json', query, agent), builtIn).pretty, is)
-    assert.equal(negotiate(wish('application/json;q=0.5', query, agent), builtIn).pretty, is)
-    assert.equal(negotiate(wish('application/yaml', query, agent), builtIn).pretty, false)
+    assert.equal(negotiate(preferences('application/json', query, agent), builtIn).pretty, isPretty)
+    assert.equal(negotiate(preferences('application/json;q=0.5', query, agent), builtIn).pretty, isPretty)
+    assert.equal(negotiate(preferences('application/yaml', query, agent), builtIn).pretty, false)
   })
 
 const errors = [
-  { accept: undefined, answer: { format: 'json', pretty: false } },
-  { accept: 'application/yaml', answer: { format: 'yaml', pretty: false } },
-  { accept: protobuf, answer: { format: 'protobuf', pretty: false } },
-  { accept: 'application/*', answer: { format: 'json', pretty: false } },
-  { accept: 'text/csv', answer: { format: 'json', pretty: true } },
-  { accept: `application/json;${table}`, answer: { format: 'json', pretty: true } },
-  { accept: `application/json;${table}, application/yaml`, answer: { format: 'yaml', pretty: false } },
+  { accept: undefined, expected: { format: 'json', pretty: false } },
+  { accept: 'application/yaml', expected: { format: 'yaml', pretty: false } },
+  { accept: protobuf, expected: { format: 'protobuf', pretty: false } },
+  { accept: 'application/*', expected: { format: 'json', pretty: false } },
+  { accept: 'text/csv', expected: undefined },
+  { accept: `application/json;${table}`, expected: undefined },
+  { accept: `application/json;${table}, application/yaml`, expected: { format: 'yaml', pretty: false } },
 ] as const
-for (const { accept, answer } of errors)
-  test(`form of an error: ${accept}`, () => assert.deepEqual(negotiateError(wish(accept), identity), answer))
+for (const { accept, expected } of errors)
+  test(`representation of an error: ${accept}`, () => assert.deepEqual(negotiateError(preferences(accept), identity), expected))
 
 const orders = [
   { header: 'a/b;q=0.1, c/d;q=0.9, e/f', order: 'e/f c/d a/b' },
@@ -154,10 +151,10 @@ const orders = [
   { header: Array.from({ length: 20 }, (_, index) => `a/${index};q=0.${index + 10}`).join(','), order: '' },
 ]
 for (const { header, order } of orders)
-  test(`order of ${header.slice(0, 40)}`, () => {
-    const shown = parseAccept(header).map(({ type, subtype }) => `${type}/${subtype}`)
-    if (order === '') assert.equal(shown[0], 'a/19')
-    else assert.equal(shown.filter((type) => type !== '/').join(' '), order)
+  test(`order of clauses in ${header.slice(0, 40)}`, () => {
+    const types = parseAccept(header).map(({ type, subtype }) => `${type}/${subtype}`)
+    if (order === '') assert.equal(types[0], 'a/19')
+    else assert.equal(types.filter((type) => type !== '/').join(' '), order)
   })
 
 const bodies = [
@@ -174,7 +171,7 @@ const bodies = [
   { type: 'application/json; a=1; a=2', format: undefined },
 ]
 for (const { type, format } of bodies)
-  test(`body: ${type}`, () => {
+  test(`format of a body with Content-Type ${type}`, () => {
     if (format !== undefined) assert.equal(negotiateBody(type, builtIn), format)
     else
       assert.throws(
@@ -182,14 +179,14 @@ for (const { type, format } of bodies)
         (thrown) =>
           thrown instanceof ApiError &&
           thrown.status.code === 415 &&
-          thrown.message === `the body of the request was in an unknown format - accepted media types include: ${list}`,
+          thrown.message === `the body of the request was in an unknown format - accepted media types include: ${mediaTypes}`,
       )
   })
 
-test('a custom resource is not read from Protobuf', () => assert.throws(() => negotiateBody(protobuf, custom), /unknown format/))
+test('a custom resource rejects Protobuf bodies', () => assert.throws(() => negotiateBody(protobuf, custom), /unknown format/))
 
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json'] as const
-test('ways to patch', () => {
+test('negotiatePatch returns the patch type or 415', () => {
   const offer = { types: patchTypes, routed: true, length: '2' }
   assert.equal(negotiatePatch('application/merge-patch+json; charset=utf-8', offer), 'application/merge-patch+json')
   for (const type of ['Application/Merge-Patch+JSON', 'application/json', '', undefined])
@@ -202,13 +199,13 @@ test('ways to patch', () => {
   )
 })
 
-test('media types with quoted parameters', () => {
+test('parseMediaType accepts quoted parameters and rejects invalid ones', () => {
   assert.equal(parseMediaType('a/b; x="y;\\"z"; w=1'), 'a/b')
   assert.equal(parseMediaType('a/b; x="y'), undefined)
   assert.equal(parseMediaType('a b/c'), undefined)
 })
 
-test('a media type with too many parameters, or too long, is none', () => {
+test('a media type with too many parameters or characters is rejected', () => {
   const parameters = (count: number): string => Array.from({ length: count }, (_, i) => `;p${i}=1`).join('')
   assert.equal(parseMediaType(`a/b${parameters(32)}`), 'a/b')
   assert.equal(parseMediaType(`a/b${parameters(33)}`), undefined)
@@ -217,7 +214,7 @@ test('a media type with too many parameters, or too long, is none', () => {
   assert.equal(parseMediaType('a/b; x'), undefined)
 })
 
-test('of an Accept header so many clauses are looked at, and weights may be long', () => {
+test('the number of Accept clauses is limited, long weights are parsed', () => {
   const many = (count: number): string => Array.from({ length: count }, (_, i) => `x/y${i}`).join(',')
   assert.equal(parseAccept(`${many(63)},application/yaml`).length, 64)
   assert.equal(parseAccept(`${many(64)},application/yaml`).at(-1)?.subtype, 'y63')

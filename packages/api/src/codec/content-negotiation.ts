@@ -1,14 +1,12 @@
-// In which form a client wants its answer, and in which one it sent its body: media types against what a resource offers.
+// Content negotiation: the representation of a response from the Accept header, the format of a body from its Content-Type.
 
 import { ApiError, notAcceptable, unsupportedMediaType } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
 import type { Query } from '../api/options/query.js'
-import { type AcceptClause, acceptParts, parseAccept } from './accept.js'
-import { parseMediaType } from './media-type.js'
+import { type AcceptClause, acceptParts, parseAccept } from './accept-header.js'
 
 export type Format = 'json' | 'yaml' | 'protobuf'
 
-/** Another kind that the answer is turned into. */
 export interface Transform {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
@@ -20,8 +18,7 @@ export interface Representation {
   readonly pretty: boolean
 }
 
-/** What a request says about the form of its answer. */
-export interface Wish {
+export interface ResponsePreferences {
   readonly accept: string | undefined
   readonly userAgent: string | undefined
   readonly query: Query
@@ -29,17 +26,14 @@ export interface Wish {
 
 export interface Offer {
   readonly identity: Identity
-  /** In the order of preference. */
   readonly formats: readonly Format[]
-  /** The formats in which an object goes as it is, where not all of them do: custom resources have no Protobuf of their own. */
+  /** Formats of bodies, and of responses except Table and PartialObjectMetadata: custom resources have no Protobuf. */
   readonly plainFormats?: readonly Format[]
-  /** Whether Table and metadata alone are to be had. */
   readonly transforms: boolean
-  /** False where no table is to be had, though metadata alone are. */
   readonly tables?: boolean
-  /** Whether the collection can be watched; only the words of a refusal depend on it. */
+  /** True: the message of a 406 also lists the media types of watch streams. */
   readonly streams?: boolean
-  /** Built-in resources are refused by the router, in its words and before anything is looked at; custom ones by the resource. */
+  /** Built-in resources get a 406 from the router, custom ones from the resource, with other messages. */
   readonly routed: boolean
 }
 
@@ -50,37 +44,33 @@ export function mediaTypeOf(format: Format, identity: Identity): string {
   return format === 'protobuf' ? identity.protobufMediaType : `application/${format}`
 }
 
-/** A watch in JSON keeps the plain media type. */
 export const streamMediaTypeOf = (format: Format, identity: Identity): string =>
   format === 'json' ? 'application/json' : `${mediaTypeOf(format, identity)};stream=watch`
 
-/** Throws a 406 that lists what there is. */
-export function negotiate(wish: Wish, offer: Offer): Representation {
-  const { accept } = wish
+/** Throws a 406. */
+export function negotiate(preferences: ResponsePreferences, offer: Offer): Representation {
+  const { accept } = preferences
   const first = offer.formats[0]
-  if (first !== undefined && isIndifferent(accept, first)) return { format: first, pretty: first === 'json' && isPretty(wish) }
+  if (first !== undefined && acceptsDefault(accept, first)) return { format: first, pretty: first === 'json' && isPretty(preferences) }
   if (offer.routed) checkRoute(accept ?? '', offer)
   const found = choose(accept ?? '', offer)
   if (found === undefined) throw notAcceptable(mediaTypes(offer))
-  const pretty = found.format === 'json' && (found.pretty || isPretty(wish))
+  const pretty = found.format === 'json' && (found.pretty || isPretty(preferences))
   return found.as === undefined ? { format: found.format, pretty } : { format: found.format, as: found.as, pretty }
 }
 
-/** The same for a stream of events, after {@link negotiate} has chosen: not every format can be cut into events. */
 export function checkStream(representation: Representation, offer: Offer): void {
   if (!streamFormats.has(representation.format)) throw notAcceptable(streamMediaTypes(offer))
 }
 
-/** The form of an error: never transformed, and indented JSON for a client that would take nothing of what there is. */
-export function negotiateError(wish: Wish, identity: Identity): Representation {
-  if (isIndifferent(wish.accept, 'json')) return { format: 'json', pretty: isPretty(wish) }
-  const found = choose(wish.accept ?? '', { identity, formats: allFormats, transforms: false, routed: false })
-  if (found === undefined) return { format: 'json', pretty: true }
-  return { format: found.format, pretty: found.format === 'json' && (found.pretty || isPretty(wish)) }
+/** Errors are never Tables. Returns undefined if nothing is acceptable. */
+export function negotiateError(preferences: ResponsePreferences, identity: Identity): Representation | undefined {
+  if (acceptsDefault(preferences.accept, 'json')) return { format: 'json', pretty: isPretty(preferences) }
+  const found = choose(preferences.accept ?? '', { identity, formats: allFormats, transforms: false, routed: false })
+  return found && { format: found.format, pretty: found.format === 'json' && (found.pretty || isPretty(preferences)) }
 }
 
-/** Nothing was asked for, or the very thing that comes first anyway. */
-const isIndifferent = (accept: string | undefined, first: Format): boolean =>
+const acceptsDefault = (accept: string | undefined, first: Format): boolean =>
   accept === undefined || accept === '' || accept === '*/*' || (first === 'json' && (accept === 'application/json' || accept === jsonOrAny))
 const jsonOrAny = 'application/json, */*'
 
@@ -97,7 +87,7 @@ interface Choice {
 function choose(accept: string, offer: Offer): Choice | undefined {
   for (const clause of parseAccept(accept)) {
     for (const format of offer.formats) {
-      if (!names(clause, mediaTypeOf(format, offer.identity))) continue
+      if (!matchesMediaType(clause, mediaTypeOf(format, offer.identity))) continue
       const choice = choiceOf(clause, format, offer)
       if (choice !== undefined) return choice
     }
@@ -105,12 +95,11 @@ function choose(accept: string, offer: Offer): Choice | undefined {
   return undefined
 }
 
-function names(clause: AcceptClause, mediaType: string): boolean {
+function matchesMediaType(clause: AcceptClause, mediaType: string): boolean {
   if (clause.type === '*') return clause.subtype === '*'
   return clause.subtype === '*' ? mediaType.startsWith(`${clause.type}/`) : mediaType === `${clause.type}/${clause.subtype}`
 }
 
-/** What the parameters of a clause ask for, if this format can do it. Parameters that nobody knows are passed over. */
 function choiceOf(clause: AcceptClause, format: Format, offer: Offer): Choice | undefined {
   const { parameters } = clause
   const stream = parameters.get('stream')
@@ -133,12 +122,10 @@ function transformOf(parameters: ReadonlyMap<string, string>, identity: Identity
   return { kind, version }
 }
 
-/** The router knows no wildcards but the whole one, and no parameters. */
 function checkRoute(accept: string, offer: Offer): void {
   checkProduced(accept, offer.streams ? [...mediaTypes(offer), ...streamMediaTypes(offer)] : mediaTypes(offer))
 }
 
-/** Whether a client takes one of these media types, word by word as the router compares them. */
 export function checkProduced(accept: string, produced: readonly string[]): void {
   const isProduced = (type: string): boolean => type === '*/*' || produced.includes(type)
   if (acceptParts(accept).some((part) => isProduced((part.split(';', 1)[0] ?? '').trim()))) return
@@ -146,14 +133,14 @@ export function checkProduced(accept: string, produced: readonly string[]): void
   throw new ApiError({ code: 406, reason: 'NotAcceptable', message, details: {} })
 }
 
-/** `?pretty=` decides; without it, whether the client looks like one behind which a person sits. */
-function isPretty(wish: Wish): boolean {
-  const asked = wish.query.isEmpty ? undefined : wish.query.first('pretty')
-  if (asked) return /^(?:1|t|T|true|TRUE|True)$/.test(asked)
-  return wish.userAgent !== undefined && /^(?:curl|Wget|Mozilla\/5\.0)/.test(wish.userAgent)
+/** `?pretty=` decides; without it, true for the User-Agents of curl, Wget and browsers. */
+function isPretty(preferences: ResponsePreferences): boolean {
+  const requested = preferences.query.isEmpty ? undefined : preferences.query.first('pretty')
+  if (requested) return /^(?:1|t|T|true|TRUE|True)$/.test(requested)
+  return preferences.userAgent !== undefined && /^(?:curl|Wget|Mozilla\/5\.0)/.test(preferences.userAgent)
 }
 
-/** The format of a body; JSON if the client does not say. Throws a 415 that lists what is read. */
+/** Format of a body; without a Content-Type the first format of the offer. Throws a 415. */
 export function negotiateBody(contentType: string | undefined, offer: Pick<Offer, 'identity' | 'formats' | 'plainFormats'>): Format {
   const readable = offer.plainFormats ?? offer.formats
   if (contentType === 'application/json' && readable.includes('json')) return 'json'
@@ -165,7 +152,7 @@ export function negotiateBody(contentType: string | undefined, offer: Pick<Offer
   return format
 }
 
-/** Which of the ways to patch a body is; the whole header up to a semicolon must be one of them. */
+/** Patch type of a Content-Type: the text before a semicolon must equal it. Throws a 415 or 406. */
 export function negotiatePatch<T extends string>(
   contentType: string | undefined,
   offer: { readonly types: readonly T[]; readonly routed: boolean; readonly length: string | undefined },
@@ -176,10 +163,42 @@ export function negotiatePatch<T extends string>(
   const found = offer.types.find((candidate) => candidate === type)
   if (found !== undefined) return found
   if (!offer.routed) throw unsupportedMediaType(offer.types)
-  // The router takes a body that has no length for one that it cannot read, and no body at all for one that nobody can answer.
-  const nothing = '\n\nAvailable representations: '
+  // kube-apiserver's router returns 415 for bodies of unknown length and 406 for empty ones.
+  const emptyList = '\n\nAvailable representations: '
   if (offer.length === '0')
-    throw new ApiError({ code: 406, reason: 'NotAcceptable', message: `406: Not Acceptable${nothing}`, details: {} })
-  const message = `415: Unsupported Media Type${offer.length === undefined ? nothing : ''}`
+    throw new ApiError({ code: 406, reason: 'NotAcceptable', message: `406: Not Acceptable${emptyList}`, details: {} })
+  const message = `415: Unsupported Media Type${offer.length === undefined ? emptyList : ''}`
   throw new ApiError({ code: 415, reason: 'UnsupportedMediaType', message, details: {} })
+}
+
+const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+"
+const typePattern = new RegExp(`^${token}(?:/${token})?$`)
+const parameterPattern = new RegExp(`\\s*;\\s*(${token})\\s*=\\s*(?:${token}|"(?:[^"\\\\]|\\\\[^\\n\\r])*")`, 'y')
+const endPattern = /\s*(?:;\s*)?$/y
+
+const maxHeaderLength = 4096
+const maxParameters = 32
+
+export function parseMediaType(header: string): string | undefined {
+  if (header.length > maxHeaderLength) return undefined
+  const semicolon = header.indexOf(';')
+  const type = (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase()
+  if (!typePattern.test(type)) return undefined
+  return semicolon < 0 || hasValidParameters(header, semicolon) ? type : undefined
+}
+
+function hasValidParameters(header: string, from: number): boolean {
+  const seen = new Set<string>()
+  for (let at = from; !matchesAt(endPattern, header, at); at = parameterPattern.lastIndex) {
+    parameterPattern.lastIndex = at
+    const name = parameterPattern.exec(header)?.[1]?.toLowerCase()
+    if (name === undefined || seen.has(name) || seen.size === maxParameters) return false
+    seen.add(name)
+  }
+  return true
+}
+
+function matchesAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at
+  return pattern.test(text)
 }

@@ -1,29 +1,29 @@
-// A request body to an object of the kind that the path names: parsed, checked for its type, normalised, with every unknown
-// and duplicate member reported.
+// Decodes a request body (JSON, YAML, Protobuf) to an object of the expected kind. Reports unknown and duplicate fields.
 
 import { badRequest, invalid } from '../api/api-error.js'
 import { invalid as invalidField } from '../api/field-error.js'
 import { objectMeta } from '../api/meta.schema.js'
-import type { ApiObject } from '../api/object.js'
+import { type ApiObject, findType } from '../api/object.js'
+import { ProtobufReadError } from '../base/protobuf/protobuf-reader.js'
 import { shorten } from '../base/shorten.js'
-import { JsonSyntaxError, parseJsonCarefully } from '../schema/json-parse.js'
+import { JsonSyntaxError, parseJsonCarefully } from '../schema/json/parse-json.js'
+import { inMemberOrder, inPruningOrder } from '../schema/json/pruning.js'
+import { isRecord, readValue, SchemaReadError } from '../schema/json/read.js'
 import type { StructNode } from '../schema/node.js'
 import { type PathElement, PathSet, printPath } from '../schema/path.js'
-import { isRecord, readValue, SchemaReadError } from '../schema/read.js'
-import { inMemberOrder, inPruningOrder } from '../schema/unknown-order.js'
-import { readDecimals } from './decimal-numbers.js'
-import { type DoubtfulJson, parseJson } from './json.js'
+import type { Format } from './content-negotiation.js'
+import { readDecimals } from './json/decimal-numbers.js'
+import { type JsonWithDuplicates, parseJson } from './json/json.js'
+import { decodeProtobuf, readEnvelope } from './protobuf-envelope.js'
+import { readYaml, type YamlDocument } from './yaml/read-yaml.js'
+import { YamlError } from './yaml/yaml-error.js'
 
-/** The kind that a body is expected to have. */
 export interface ExpectedType {
   readonly kind: string
   readonly apiVersion: string
   readonly schema: StructNode
-  /** Whether a body may name any group version: options are understood in all of them. */
   readonly anyVersion?: boolean
-  /** Further group versions that a body may name, and that are read alike. */
   readonly alsoVersions?: readonly string[]
-  /** Of a custom kind the type must be said, and what is wrong with it is told as of any other field. */
   readonly definition?: { readonly custom?: unknown }
 }
 
@@ -31,19 +31,19 @@ const isCustom = ({ definition }: ExpectedType): boolean => definition?.custom !
 
 export interface DecodedObject {
   readonly object: ApiObject
-  /** One sentence per unknown or duplicate member, in the order of the document. */
   readonly problems: readonly string[]
-  /** The same as a strict request is told, where the format has words of its own. */
+  /** Messages of strict field validation, set if they differ from `problems`, as for YAML. */
   readonly strictProblems?: readonly string[]
 }
 
-/** A parsed body before anybody looked at its fields. */
-export interface ParsedBody {
+interface ParsedBody {
   readonly value: unknown
-  readonly careful?: DoubtfulJson
+  /** Result of the slow parser; set if there are duplicate members. */
+  readonly careful?: JsonWithDuplicates
+  /** True if a number has a point or an exponent. */
   readonly decimals?: boolean
-  readonly isPlain?: boolean
-  /** Duplicates that the format itself reported. */
+  readonly isEscapeFree?: boolean
+  /** Messages about duplicate keys; set for YAML only. */
   readonly duplicates?: readonly string[]
 }
 
@@ -51,7 +51,7 @@ export function decodeJsonObject(bytes: Uint8Array, expected: ExpectedType): Dec
   return shapeObject(parseJsonBody(bytes, expected), bytes, expected)
 }
 
-/** What the numbers of a body are that have a point or an exponent is for the kind to say. */
+/** Parses again if there are numbers with a point or an exponent: the schema decides their type. */
 const withDecimals = (value: unknown, { decimals }: ParsedBody, bytes: Uint8Array, expected: ExpectedType): unknown =>
   decimals && !isCustom(expected) ? readDecimals(new TextDecoder().decode(bytes), expected.schema) : value
 
@@ -65,7 +65,6 @@ function parseJsonBody(bytes: Uint8Array, expected: ExpectedType): ParsedBody {
   }
 }
 
-/** From a parsed body to an object of the expected kind. */
 export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: ExpectedType): DecodedObject {
   const value = body.value === null || body.value === undefined ? {} : body.value
   if (!isRecord(value))
@@ -76,34 +75,34 @@ export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: Expec
     )
   checkType(value, bytes, expected)
   try {
-    const read = readValue(expected.schema, withDecimals(value, body, bytes, expected), body.isPlain)
-    const { kind: _kind, apiVersion: _apiVersion, ...object } = read.value as ApiObject
-    const problems = problemsOf(body, read.report.unknown, expected)
+    const decoded = readValue(expected.schema, withDecimals(value, body, bytes, expected), { isEscapeFree: body.isEscapeFree })
+    const { kind: _kind, apiVersion: _apiVersion, ...object } = decoded.value as ApiObject
+    const problems = problemsOf(body, decoded.report.unknown, expected)
     const { duplicates = [] } = body
     return duplicates.length === 0
       ? { object, problems }
-      : { object, problems, strictProblems: [duplicatesInYaml(duplicates), ...problems.slice(duplicates.length)] }
+      : { object, problems, strictProblems: [yamlDuplicatesError(duplicates), ...problems.slice(duplicates.length)] }
   } catch (thrown) {
     if (thrown instanceof SchemaReadError) throw cannotBeHandled(expected, thrown.isSyntax ? thrown.message : `json: ${thrown.message}`)
     throw thrown
   }
 }
 
-/** `kind` and `apiVersion` may be left out; what is there must be right. */
 export function checkType(value: Record<string, unknown>, bytes: Uint8Array, expected: ExpectedType): void {
+  const typeMeta = isCustom(expected) ? value : findType(value)
   for (const field of ['kind', 'apiVersion'] as const) {
-    const sent = value[field]
-    if (sent !== undefined && sent !== null && typeof sent !== 'string') {
+    const fieldValue = typeMeta[field]
+    if (fieldValue !== undefined && fieldValue !== null && typeof fieldValue !== 'string') {
       throw unrecognized(
-        `couldn't get version/kind; json parse error: the field ${field} is ${typeof sent === 'object' ? 'an' : 'a'} ${typeof sent}, not a string`,
+        `couldn't get version/kind; json parse error: the field ${field} is ${typeof fieldValue === 'object' ? 'an' : 'a'} ${typeof fieldValue}, not a string`,
         bytes,
         expected,
       )
     }
   }
   if (isCustom(expected)) checkCustomType(value, bytes, expected)
-  const kind = (value['kind'] as string | undefined) || expected.kind
-  const apiVersion = (expected.anyVersion ? undefined : (value['apiVersion'] as string | undefined)) || expected.apiVersion
+  const kind = (typeMeta['kind'] as string | undefined) || expected.kind
+  const apiVersion = (expected.anyVersion ? undefined : (typeMeta['apiVersion'] as string | undefined)) || expected.apiVersion
   if (kind === expected.kind && (apiVersion === expected.apiVersion || expected.alsoVersions?.includes(apiVersion))) return
   const version = shorten(apiVersion.slice(apiVersion.indexOf('/') + 1))
   if (kind === expected.kind) throw otherVersion(apiVersion, expected)
@@ -129,57 +128,98 @@ function checkCustomType(value: Record<string, unknown>, bytes: Uint8Array, expe
   ])
 }
 
-export const cannotBeHandled = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, why: string) =>
+export const cannotBeHandled = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, reason: string) =>
   badRequest(
-    `${expected.kind} in version "${expected.apiVersion.slice(expected.apiVersion.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
+    `${expected.kind} in version "${expected.apiVersion.slice(expected.apiVersion.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${reason}`,
   )
 
-export const unrecognized = (why: string, bytes: Uint8Array, expected: Pick<ExpectedType, 'kind'>) =>
-  badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(bytes)})`)
+export const unrecognized = (reason: string, bytes: Uint8Array, expected: Pick<ExpectedType, 'kind'>) =>
+  badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${reason} (${summary(bytes)})`)
 
-/** How the reference's YAML reader reports them, all at once. */
-export const duplicatesInYaml = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
+export const yamlDuplicatesError = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
 
-/** The error that a strict request gets for its unknown and duplicate members. */
 export const strictError = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, problems: readonly string[]) =>
   cannotBeHandled(expected, `strict decoding error: ${problems.join(', ')}`)
 
-/** The reference tells of so many, and not how many more there are. */
-const mostProblems = 100
+/** Maximum reported fields, like in kube-apiserver. */
+const maxProblems = 100
 
 const summaryBytes = 30
 
-/** The beginning of a body: text when it looks like an object, else in hexadecimal. */
+/** Text if the body starts with `{`, else hexadecimal. */
 function summary(bytes: Uint8Array): string {
   if (bytes.length === 0) return '<empty>'
-  const cut = bytes.subarray(0, summaryBytes)
-  const more = bytes.length > summaryBytes ? ' ...' : ''
-  if (bytes[0] === 0x7b) return new TextDecoder().decode(cut) + more
-  return Array.from(cut, (byte) => byte.toString(16).padStart(2, '0')).join('') + more
+  const start = bytes.subarray(0, summaryBytes)
+  const ellipsis = bytes.length > summaryBytes ? ' ...' : ''
+  if (bytes[0] === 0x7b) return new TextDecoder().decode(start) + ellipsis
+  return Array.from(start, (byte) => byte.toString(16).padStart(2, '0')).join('') + ellipsis
 }
 
 const unknownField = (path: readonly PathElement[]): string => `unknown field "${printPath(path)}"`
 const duplicateField = (path: readonly PathElement[]): string => `duplicate field "${printPath(path)}"`
 
 /**
- * YAML is read as JSON whose members are sorted. A custom object is read before its schema is looked at, so that duplicates are told first,
- * those of unknown members included.
+ * JSON of built-in kinds: in the order of the body, without duplicates of or in unknown fields.
+ * YAML and custom resources: all duplicates first, then the unknown fields, sorted.
  */
 function problemsOf(body: ParsedBody, unknown: readonly (readonly PathElement[])[], expected: ExpectedType): readonly string[] {
   const { careful, duplicates } = body
   if (isCustom(expected)) {
-    const before = duplicates ?? [...new Set(careful?.duplicates.map(({ path }) => duplicateField(path)))].slice(0, mostProblems)
-    return [...before, ...inPruningOrder(expected.schema, objectMeta, unknown).map(unknownField)]
+    const duplicateProblems = duplicates ?? [...new Set(careful?.duplicates.map(({ path }) => duplicateField(path)))].slice(0, maxProblems)
+    return [...duplicateProblems, ...inPruningOrder(expected.schema, objectMeta, unknown).map(unknownField)]
   }
   if (duplicates !== undefined) return [...duplicates, ...inMemberOrder(unknown).map(unknownField)]
   if (careful === undefined) return unknown.map(unknownField)
-  // An unknown member that stands twice is just unknown.
-  const known = new PathSet()
-  const ends = unknown.map((path) => known.add(path))
-  if (ends.length > 0) parseJsonCarefully(careful.text, { wanted: known })
-  const placed = [
-    ...careful.duplicates.filter(({ path }) => !known.has(path)).map(({ path, place }) => ({ text: duplicateField(path), place })),
-    ...ends.map(({ place = 0 }, index) => ({ text: unknownField(unknown[index] ?? []), place })),
+  const unknownPaths = new PathSet()
+  const unknownEnds = unknown.map((path) => unknownPaths.add(path))
+  if (unknownEnds.length > 0) parseJsonCarefully(careful.text, { wanted: unknownPaths })
+  const located = [
+    ...careful.duplicates
+      .filter(({ path }) => !unknownPaths.hasAncestor(path))
+      .map(({ path, offset }) => ({ text: duplicateField(path), offset })),
+    ...unknownEnds.map(({ offset = 0 }, index) => ({ text: unknownField(unknown[index] ?? []), offset })),
   ]
-  return [...new Set(placed.sort((a, b) => a.place - b.place).map(({ text }) => text))].slice(0, mostProblems)
+  return [...new Set(located.sort((a, b) => a.offset - b.offset).map(({ text }) => text))].slice(0, maxProblems)
+}
+
+export function decodeBody(format: Format, bytes: Uint8Array, expected: ExpectedType): DecodedObject {
+  switch (format) {
+    case 'json':
+      return decodeJsonObject(bytes, expected)
+    case 'yaml':
+      return shapeObject(parseYamlBody(bytes, expected), bytes, expected)
+    case 'protobuf':
+      return decodeProtobufObject(bytes, expected)
+  }
+}
+
+function parseYamlBody(bytes: Uint8Array, expected: ExpectedType): YamlDocument {
+  try {
+    return readYaml(new TextDecoder().decode(bytes))
+  } catch (thrown) {
+    if (thrown instanceof YamlError) throw unrecognized(thrown.message, bytes, expected)
+    throw thrown
+  }
+}
+
+/** Ignores unknown Protobuf fields. */
+export function decodeProtobufObject(bytes: Uint8Array, expected: ExpectedType): DecodedObject {
+  const { apiVersion, kind, raw } = rethrowReadError(
+    () => readEnvelope(bytes),
+    (reason) => unrecognized(reason, bytes, expected),
+  )
+  checkType({ apiVersion, kind }, bytes, expected)
+  const object = rethrowReadError(
+    () => decodeProtobuf(expected.schema, raw),
+    (reason) => cannotBeHandled(expected, reason),
+  )
+  return { object, problems: [] }
+}
+
+function rethrowReadError<T>(read: () => T, toApiError: (reason: string) => Error): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw thrown instanceof ProtobufReadError ? toApiError(thrown.message) : thrown
+  }
 }

@@ -1,20 +1,22 @@
-// Objects, lists and events that are put together around items that were made before are the bytes of those that are written at once.
+// Tests of objects, lists and watch frames built from cached items: same bytes as when encoded whole.
 
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { Catalog, type Resource } from '../api/catalog.js'
+import { Catalog } from '../api/catalog/catalog.js'
+import type { Resource } from '../api/catalog/resource.js'
 import { identityOf } from '../api/identity.js'
 import { listMeta, partialObjectMetadataList } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { definitions } from '../resources/index.js'
+import { writeStoredFields, writeValue } from '../schema/json/write.js'
 import * as s from '../schema/node.js'
-import { encodeMessage } from '../schema/protobuf.js'
-import { writeStoredFields, writeValue } from '../schema/write.js'
-import { type ItemSource, noSeparator, type Pieces } from './item-form.js'
-import type { Representation } from './negotiation.js'
-import { type MetadataForm, partialMetadata, partialObjectMetadataListV1beta1 } from './partial-metadata.js'
-import { encodeProtobuf, listSchemaOf, type TypedObject } from './protobuf.js'
-import { type WireForm, wireFormOf } from './wire-form.js'
+import { encodeMessage } from '../schema/protobuf/protobuf.js'
+import type { Representation } from './content-negotiation.js'
+import { type ItemSource, noSeparator } from './item-encoding.js'
+import { type ObjectEncoding, objectEncodingOf } from './object-encoding.js'
+import { type PartialMetadataOptions, partialMetadata, partialObjectMetadataListV1beta1 } from './partial-metadata.js'
+import { encodeProtobuf, listSchemaOf, type TypedObject } from './protobuf-envelope.js'
 
 const catalogs = (['cluster', 'kubernetes'] as const).map(
   (name) => new Catalog({ identity: identityOf(name), definitions, isServed: () => true }),
@@ -37,7 +39,7 @@ const listMetadata = { resourceVersion: '20', continue: 'c', remainingItemCount:
 interface Case {
   readonly name: string
   readonly representation: Representation
-  readonly metadataVersion?: MetadataForm['version']
+  readonly metadataVersion?: PartialMetadataOptions['version']
 }
 
 const cases: readonly Case[] = [
@@ -45,7 +47,7 @@ const cases: readonly Case[] = [
   { name: 'Protobuf', representation: { format: 'protobuf', pretty: false } },
   ...(['v1', 'v1beta1'] as const).flatMap((version) =>
     (['json', 'protobuf'] as const).map((format) => ({
-      name: `metadata alone, ${version}, ${format}`,
+      name: `PartialObjectMetadata, ${version}, ${format}`,
       representation: { format, pretty: false, as: { kind: 'PartialObjectMetadata', version } } as const,
       metadataVersion: version,
     })),
@@ -54,13 +56,13 @@ const cases: readonly Case[] = [
 
 const configMaps = (catalog: Catalog): Resource => catalog.find('', 'v1', 'configmaps') as Resource
 
-const typed = (resource: Resource, catalog: Catalog, { metadataVersion }: Case, object: ApiObject): TypedObject => {
+const typedObject = (resource: Resource, catalog: Catalog, { metadataVersion }: Case, object: ApiObject): TypedObject => {
   const { kind, apiVersion, schema } = resource
   if (metadataVersion !== undefined) return partialMetadata({ identity: catalog.identity, version: metadataVersion }, object)
   return { type: { kind, apiVersion }, schema, object: { kind, apiVersion, ...object } }
 }
 
-const same = (found: Uint8Array, expected: Uint8Array | string): void => {
+const assertSameBytes = (found: Uint8Array, expected: Uint8Array | string): void => {
   assert.equal(
     Buffer.compare(found, Buffer.from(expected as Uint8Array)),
     0,
@@ -69,48 +71,47 @@ const same = (found: Uint8Array, expected: Uint8Array | string): void => {
 }
 
 for (const row of cases) {
-  test(`${row.name}: objects, events and lists`, () => {
+  test(`${row.name}: objects, watch frames and lists`, async () => {
     for (const catalog of catalogs) {
       const resource = configMaps(catalog)
-      const form = wireFormOf(resource, row.representation, catalog.identity)
+      const encoding = objectEncodingOf(resource, row.representation, catalog.identity)
       const isBinary = row.representation.format === 'protobuf'
       for (const object of objects) {
-        const whole = typed(resource, catalog, row, object)
+        const whole = typedObject(resource, catalog, row, object)
         const json = writeValue(whole.schema, whole.object)
         const source = sourceOf(resource, object)
-        same(form.object(source), isBinary ? encodeProtobuf(whole) : `${json}\n`)
-        same(
-          form.frame('MODIFIED', source),
-          isBinary ? frameOf('MODIFIED', encodeProtobuf(whole)) : `{"type":"MODIFIED","object":${json}}\n`,
+        assertSameBytes(encoding.object(source), isBinary ? encodeProtobuf(whole) : `${json}\n`)
+        assertSameBytes(
+          encoding.frame('MODIFIED', source),
+          isBinary ? wholeFrame('MODIFIED', encodeProtobuf(whole)) : `{"type":"MODIFIED","object":${json}}\n`,
         )
       }
       for (const count of [0, 1, 3]) {
-        const some = objects.slice(0, count)
-        same(listIn(form, some), listOf(resource, catalog, row, some))
+        const subset = objects.slice(0, count)
+        assertSameBytes(await listFromItems(encoding, subset), wholeList(resource, catalog, row, subset))
       }
     }
   })
 }
 
-/** An object that was stored. */
+/** An ItemSource of a stored object. */
 const sourceOf = (resource: Resource, object: ApiObject): ItemSource => ({
-  item: (form) => form.item(object).slice(),
+  item: (encoding) => encoding.item(object).slice(),
   render: (head, end) => Buffer.concat([head, Buffer.from(writeStoredFields(resource.schema, object)), end]),
 })
 
-/** The list with its items in one slice or two. */
-function listIn(form: WireForm, objects: readonly ApiObject[]): Buffer {
-  const items = objects.map((object, i) => Buffer.concat([i === 0 ? noSeparator : form.separator, form.item(object)]))
+/** The list built from cached items, in one slice or two. */
+async function listFromItems(encoding: ObjectEncoding, objects: readonly ApiObject[]): Promise<Buffer> {
+  const items = objects.map((object, i) => Buffer.concat([i === 0 ? noSeparator : encoding.separator, encoding.item(object)]))
   const slices = items.length < 3 ? items : [Buffer.concat(items.slice(0, 2)), ...items.slice(2)]
-  const measure = (): number => items.reduce((sum, { length }) => sum + length, 0)
-  const next = form.list(listMetadata, { next: () => slices.shift(), measure }, 0) as Pieces
-  const pieces: Uint8Array[] = []
-  for (let piece = next(); piece !== undefined; piece = next()) pieces.push(piece as Uint8Array)
-  return Buffer.concat(pieces)
+  const measure = async (): Promise<number> => items.reduce((sum, { length }) => sum + length, 0)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of encoding.list(listMetadata, Object.assign(Readable.from(slices), { measure }), 0)) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
-/** The event written as a message of its own. */
-function frameOf(type: string, envelope: Uint8Array): Buffer {
+/** The watch frame encoded whole. */
+function wholeFrame(type: string, envelope: Uint8Array): Buffer {
   const message = s.struct('WatchEvent', { type: s.field(1, s.string), object: s.field(2, s.struct('Raw', { raw: s.field(1, s.bytes) })) })
   const event = encodeMessage(message, { type, object: { raw: Buffer.from(envelope).toString('base64') } })
   const length = Buffer.alloc(4)
@@ -118,8 +119,8 @@ function frameOf(type: string, envelope: Uint8Array): Buffer {
   return Buffer.concat([length, event])
 }
 
-/** The list written as an object of its own. */
-function listOf(resource: Resource, catalog: Catalog, row: Case, items: readonly ApiObject[]): Uint8Array | string {
+/** The list encoded whole. */
+function wholeList(resource: Resource, catalog: Catalog, row: Case, items: readonly ApiObject[]): Uint8Array | string {
   const { representation, metadataVersion: version } = row
   const apiVersion = version === undefined ? resource.apiVersion : `${catalog.identity.group({ stem: 'meta' })}/${version}`
   const type = { kind: version === undefined ? `${resource.kind}List` : 'PartialObjectMetadataList', apiVersion }
@@ -129,39 +130,25 @@ function listOf(resource: Resource, catalog: Catalog, row: Case, items: readonly
     const texts = items.map((object) => writeValue(resource.schema, object))
     return `{"kind":"${type.kind}","apiVersion":"${apiVersion}","metadata":${writeValue(listMeta, listMetadata)},"items":[${texts}]}\n`
   }
-  const shown = items.map((object) => typed(resource, catalog, row, object).object)
-  const object = { ...type, metadata: listMetadata, items: shown }
+  const encodedObjects = items.map((object) => typedObject(resource, catalog, row, object).object)
+  const object = { ...type, metadata: listMetadata, items: encodedObjects }
   return representation.format === 'protobuf'
     ? encodeProtobuf({ type, schema, object })
     : `${writeValue(partialObjectMetadataList, object)}\n`.replace(/"items":\[\]}\n$/, '"items":null}\n')
 }
 
-test('another version than the stored one goes as JSON of its own', () => {
+test('a version other than the stored one is encoded as its own JSON', async () => {
   for (const catalog of catalogs) {
     const resource = catalog.all().find(({ fromStored }) => fromStored !== undefined) as Resource
     const { kind, apiVersion } = resource
-    const form = wireFormOf(resource, { format: 'json', pretty: false }, catalog.identity)
+    const encoding = objectEncodingOf(resource, { format: 'json', pretty: false }, catalog.identity)
     const object = { metadata: meta('a') }
-    same(form.object(sourceOf(resource, object)), `${writeValue(resource.schema, { kind, apiVersion, ...object })}\n`)
-    assert.deepEqual(JSON.parse(listIn(form, [object, object]).toString()), {
+    assertSameBytes(encoding.object(sourceOf(resource, object)), `${writeValue(resource.schema, { kind, apiVersion, ...object })}\n`)
+    assert.deepEqual(JSON.parse(String(await listFromItems(encoding, [object, object]))), {
       kind: `${kind}List`,
       apiVersion,
       metadata: listMetadata,
       items: [object, object].map((one) => JSON.parse(writeValue(resource.schema, one))),
     })
   }
-})
-
-test('there is one form for everybody who wants the same, and one of them is what is stored', () => {
-  const [first, second] = catalogs as [Catalog, Catalog]
-  const protobuf = { format: 'protobuf', pretty: false } as const
-  const json = { format: 'json', pretty: false } as const
-  const resource = configMaps(first)
-  assert.equal(wireFormOf(resource, protobuf, first.identity), wireFormOf(resource, { ...protobuf }, first.identity))
-  assert.notEqual(wireFormOf(resource, protobuf, first.identity), wireFormOf(configMaps(second), protobuf, second.identity))
-  const storedForms = catalogs.flatMap((catalog) => catalog.all().filter((one) => wireFormOf(one, json, catalog.identity).isStored))
-  assert.deepEqual(
-    storedForms,
-    catalogs.flatMap((catalog) => catalog.all().filter(({ fromStored }) => fromStored === undefined)),
-  )
 })

@@ -1,20 +1,20 @@
-// The envelope: objects, lists and frames byte by byte, and bodies that are refused in words.
+// Tests of the Protobuf envelope: objects, lists and watch frames byte by byte, error messages for invalid bodies.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '../api/api-error.js'
 import * as meta from '../api/meta.schema.js'
 import * as s from '../schema/node.js'
+import { decodeProtobufObject } from './decode-object.js'
 import {
   decodeProtobuf,
-  decodeProtobufObject,
   encodeListItem,
   encodeProtobuf,
   encodeProtobufList,
   listSchemaOf,
   readEnvelope,
   wrapFrame,
-} from './protobuf.js'
+} from './protobuf-envelope.js'
 
 const schema = s.struct(
   'Note',
@@ -30,12 +30,12 @@ const head = '6b3873000a0a0a0276311204'.concat(Buffer.from('Note').toString('hex
 const noteA = '0a030a01611200'
 const end = '1a002200'
 
-describe('the envelope', () => {
+describe('encoded envelopes', () => {
   test('an object', () => {
     assert.equal(hex(encodeProtobuf({ type, schema, object: note('a') })), `${head}1207${noteA}${end}`)
   })
 
-  test('an object without any bytes of its own', () => {
+  test('an object with an empty message', () => {
     const empty = s.struct('Empty', {})
     assert.equal(hex(encodeProtobuf({ type: { apiVersion: '', kind: '' }, schema: empty, object: {} })), `6b3873000a040a0012001200${end}`)
   })
@@ -49,7 +49,7 @@ describe('the envelope', () => {
     assert.deepEqual(decodeProtobuf(meta.status, envelope.raw), object)
   })
 
-  test('a frame of a watch', () => {
+  test('a watch frame', () => {
     const envelope = `${head}1207${noteA}${end}`
     const size = (text: string): string => (text.length / 2).toString(16).padStart(2, '0')
     const raw = `0a${size(envelope)}${envelope}`
@@ -57,7 +57,7 @@ describe('the envelope', () => {
     assert.equal(hex(wrapFrame('ADDED', type, encodeListItem(schema, note('a')))), `000000${size(event)}${event}`)
   })
 
-  test('a list from items that were made before', () => {
+  test('a list built from cached items', () => {
     const items = [encodeListItem(schema, note('a')), encodeListItem(schema, note('b', 'x'))]
     const list = encodeProtobufList({ type: { apiVersion: 'v1', kind: 'NoteList' }, metadata: { resourceVersion: '7' }, items })
     const object = { metadata: { resourceVersion: '7' }, items: [note('a'), note('b', 'x')] }
@@ -69,7 +69,7 @@ describe('the envelope', () => {
     assert.deepEqual(decodeProtobuf(listSchemaOf(schema), readEnvelope(Buffer.concat(list)).raw), { metadata: {} })
   })
 
-  test('what else an envelope says', () => {
+  test('contentEncoding and contentType of an envelope', () => {
     const { contentEncoding, contentType } = readEnvelope(bytes(`${head}1a04677a6970220161`))
     assert.deepEqual({ contentEncoding, contentType }, { contentEncoding: 'gzip', contentType: 'a' })
   })
@@ -77,49 +77,49 @@ describe('the envelope', () => {
 
 const expected = { ...type, schema }
 const unrecognized = 'the object provided is unrecognized (must be of type Note): '
-const cannot = 'Note in version "v1" cannot be handled as a Note: '
+const cannotBeHandled = 'Note in version "v1" cannot be handled as a Note: '
 
-const refusals: readonly { readonly name: string; readonly body: string; readonly message: string }[] = [
-  { name: 'nothing', body: '', message: `${unrecognized}empty data (<empty>)` },
-  {
-    name: 'no magic',
-    body: '0a020a00',
-    message: `${unrecognized}provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (0a020a00)`,
-  },
-  {
-    name: 'JSON',
-    body: Buffer.from('{"a":1}').toString('hex'),
-    message: `${unrecognized}provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({"a":1})`,
-  },
-  { name: 'magic alone', body: '6b387300', message: `${unrecognized}empty body (6b387300)` },
-  { name: 'an envelope cut short', body: '6b3873000a0a0a02', message: `${unrecognized}unexpected EOF (6b3873000a0a0a02)` },
-  { name: 'a message cut short', body: `${head}1203ffffff`, message: `${cannot}unexpected EOF` },
-  { name: 'JSON in the place of the message', body: `${head}12077b2261223a317d220161`, message: `${cannot}unexpected EOF` },
+const refusals: readonly (readonly [name: string, body: string, message: string])[] = [
+  ['an empty body', '', `${unrecognized}empty data (<empty>)`],
+  [
+    'no magic bytes',
+    '0a020a00',
+    `${unrecognized}provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] (0a020a00)`,
+  ],
+  [
+    'JSON',
+    Buffer.from('{"a":1}').toString('hex'),
+    `${unrecognized}provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] ({"a":1})`,
+  ],
+  ['magic bytes only', '6b387300', `${unrecognized}empty body (6b387300)`],
+  ['a truncated envelope', '6b3873000a0a0a02', `${unrecognized}unexpected EOF (6b3873000a0a0a02)`],
+  ['a truncated message', `${head}1203ffffff`, `${cannotBeHandled}unexpected EOF`],
+  ['JSON instead of the Protobuf message', `${head}12077b2261223a317d220161`, `${cannotBeHandled}unexpected EOF`],
 ]
 
-describe('bodies', () => {
-  test('an object of the expected kind', () => {
+describe('request bodies', () => {
+  test('an object of the expected kind is decoded', () => {
     assert.deepEqual(decodeProtobufObject(bytes(`${head}1207${noteA}${end}`), expected), {
       object: { metadata: { name: 'a' } },
       problems: [],
     })
   })
-  test('without a type', () => {
+  test('an object without a type is decoded', () => {
     assert.deepEqual(decodeProtobufObject(bytes(`6b3873001207${noteA}`), expected).object, { metadata: { name: 'a' } })
   })
-  test('unknown fields are no problem', () => {
+  test('unknown fields are ignored', () => {
     assert.deepEqual(decodeProtobufObject(bytes(`${head}1203980607`), expected), { object: {}, problems: [] })
   })
-  test('another kind', () => {
+  test('another kind is rejected', () => {
     const other = encodeProtobuf({ type: { apiVersion: 'v1', kind: 'Other' }, schema, object: {} })
     assert.throws(() => decodeProtobufObject(other, expected), /^ApiError: Other in version "v1" cannot be handled as a Note/)
   })
-  test('another version', () => {
+  test('another version is rejected', () => {
     const other = encodeProtobuf({ type: { apiVersion: 'v2', kind: 'Note' }, schema, object: {} })
     assert.throws(() => decodeProtobufObject(other, expected), /does not match the expected API version \(v1\)/)
   })
-  for (const { name, body, message } of refusals) {
-    test(`refused: ${name}`, () => {
+  for (const [name, body, message] of refusals) {
+    test(`rejected: ${name}`, () => {
       assert.throws(
         () => decodeProtobufObject(bytes(body), expected),
         (thrown) => {
@@ -131,7 +131,7 @@ describe('bodies', () => {
       )
     })
   }
-  test('integers beyond 2^53 in JSON inside', () => {
+  test('integers beyond 2^53 in embedded JSON are kept', () => {
     const raw = s.struct('Raw', { x: s.field(1, s.any('raw')) })
     const message = readEnvelope(encodeProtobuf({ type, schema: raw, object: { x: { n: 9007199254740993n } } })).raw
     assert.deepEqual(decodeProtobuf(raw, message), { x: { n: 9007199254740993n } })

@@ -1,37 +1,34 @@
-// Why a patch cannot be applied. Whoever answers the request turns the kind into a status; the text is for the client.
+// Error of a patch or apply. Its kind determines the HTTP status; its message is for the client.
 
 export type PatchErrorKind =
-  /** The patch is no patch of its type: 400. */
+  /** 400: not a patch of its type. */
   | 'malformed'
-  /** More operations than a patch may have: 413. */
+  /** 413: more operations than allowed. */
   | 'too-many-operations'
-  /** A `test` found another value: 422. */
+  /** 422: a `test` operation failed. */
   | 'test-failed'
-  /** An operation points at nothing: 422. */
+  /** 422: the path of an operation does not exist. */
   | 'missing-path'
-  /** An operation that does not exist, or lacks what it needs: 422. */
+  /** 422: an unknown or incomplete operation. */
   | 'bad-operation'
-  /** The copies would grow beyond the limit: 422. */
+  /** 422: copies exceed the limit. */
   | 'copy-too-large'
-  /** The patch does not fit the object: 422. */
+  /** 422: the patch does not fit the object. */
   | 'unprocessable'
-  /** An applied configuration does not fit the schema: 400. */
+  /** 400: the applied configuration does not fit the schema. */
   | 'untyped'
-  /** Other managers own what an apply would change: 409. */
+  /** 409: other field managers own the fields. */
   | 'conflict'
 
 export interface ConflictCause {
   readonly reason: 'FieldManagerConflict'
-  /** Such as `conflict with "m1"`. */
   readonly message: string
-  /** Such as `.data.k`. */
   readonly field: string
 }
 
 export class PatchError extends Error {
   override readonly name = 'PatchError'
   readonly kind: PatchErrorKind
-  /** One for each field and manager of a conflict. */
   readonly causes: readonly ConflictCause[]
   constructor(kind: PatchErrorKind, message: string, causes: readonly ConflictCause[] = []) {
     super(message)

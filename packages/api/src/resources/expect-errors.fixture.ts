@@ -1,8 +1,9 @@
-// How tests of kinds compare what was found with what was expected: by the beginnings of lines, so that long grammars need not be repeated.
+// Fixture for tables of validation tests: compares errors by their beginnings, so that long messages need not be repeated.
 
 import assert from 'node:assert/strict'
-import type { RuleContext } from '../api/definition.js'
-import { defaultFeatureGates } from '../api/feature-gates.js'
+import { inspect } from 'node:util'
+import type { RuleContext } from '../api/definition/resource-definition.js'
+import { defaultFeatureGates } from '../api/feature-gates/feature-gates.js'
 import type { FieldError } from '../api/field-error.js'
 import type { IdentityName } from '../api/identity.js'
 import { lines, testContext } from '../api/rule-context.fixture.js'
@@ -14,5 +15,8 @@ export function expectErrors(errors: readonly FieldError[], expected: readonly s
   )
 }
 
-/** A context with the features that are on unless somebody says otherwise. */
 export const usualContext = (identity?: IdentityName): RuleContext => ({ ...testContext(identity), gates: defaultFeatureGates })
+
+/** Title of the test of a table row: its expected errors, or the accepted value. */
+export const rowTitle = (given: unknown, found: readonly string[]): string =>
+  found.length > 0 ? found.join('; ') : `accepts ${inspect(given, { breakLength: Number.POSITIVE_INFINITY, depth: 5 })}`

@@ -1,4 +1,4 @@
-// The TypeScript reading of a schema: the type of the values that a node describes.
+// TypeScript types of schemas: the type of the values that a node describes.
 
 import type {
   AnyNode,

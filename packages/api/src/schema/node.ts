@@ -1,5 +1,4 @@
-// The schema language: a closed union of nodes that say what a value is, how it lies in Protobuf and how it merges.
-// Every fact of a field stands here once; the readings (read, write, default, topology, openapi, protobuf, infer) are derived.
+// Schema language of API types. A node says what a value is, how it is encoded in JSON and Protobuf, and how it merges.
 
 export type SchemaNode =
   | StringNode
@@ -17,10 +16,10 @@ export type SchemaNode =
   | StructNode
   | LazyNode
 
-/** A node of a custom kind. What is of another shape is kept as it is, zero values included: the kind's own rules refuse it. */
+/** Custom resources: values of the wrong type are kept when read, so that validation can report them. */
 export interface MaybeLoose {
   readonly loose?: true
-  /** Of a loose node: null is a value. Else a member that is null is left out. */
+  /** Keeps null members; otherwise they are dropped. */
   readonly nullable?: true
 }
 export interface StringNode extends MaybeLoose {
@@ -40,33 +39,27 @@ export interface NumberNode extends MaybeLoose {
 export interface BytesNode {
   readonly type: 'bytes'
 }
-/** RFC 3339 in JSON; `micro` keeps six decimals, else whole seconds. */
+/** RFC 3339 in JSON, in whole seconds, or with six decimals if `micro`. */
 export interface TimeNode {
   readonly type: 'time'
   readonly micro: boolean
 }
-/** Text such as `1h30m` in JSON. */
+/** Go duration such as `1h30m` in JSON. */
 export interface DurationNode {
   readonly type: 'duration'
 }
-/** Text such as `1500m`; numbers are accepted and become text. */
 export interface QuantityNode {
   readonly type: 'quantity'
 }
 export interface IntOrStringNode extends MaybeLoose {
   readonly type: 'intOrString'
 }
-/**
- * JSON that is kept as it is. `form` says how it lies in Protobuf: `raw` (a message with the bytes of an embedded object),
- * `json` (a message with JSON text), `fields` (the map of owned fields), `unknown` (an envelope around JSON), and for the unions
- * of JSON schemas their own shapes.
- */
-export interface AnyNode {
+/** Unstructured JSON. `form` is its Protobuf message: RawExtension, JSON, FieldsV1, runtime.Unknown, or a union of JSONSchemaProps. */
+export interface AnyNode extends MaybeLoose {
   readonly type: 'any'
   readonly form: 'raw' | 'json' | 'fields' | 'unknown' | 'schemaOrArray' | 'schemaOrBool' | 'schemaOrStrings'
-  /** What the schema in a union of JSON schemas is; the other forms have none. */
   readonly schema?: LazyNode
-  /** Objects inside are owned member by member (custom resources that keep unknown members); else the value is owned as one. */
+  /** For custom resources: field managers own single members of objects. Otherwise the value is atomic. */
   readonly granular?: boolean
 }
 
@@ -74,11 +67,11 @@ export interface ListNode<Item extends SchemaNode = SchemaNode> extends MaybeLoo
   readonly type: 'list'
   readonly item: Item
   readonly listType?: 'atomic' | 'set' | 'map'
-  /** The fields that identify an item of a `map` list. */
+  /** Keys of a list of type `map`. */
   readonly keys?: readonly string[]
   readonly patchStrategy?: PatchStrategy
   readonly patchMergeKey?: string
-  /** A list that Protobuf wraps in a message of its own (a named list type such as the values of `extra`). */
+  /** Protobuf wraps the list in a message, such as the values of `extra`. */
   readonly protoWrapped?: boolean
 }
 
@@ -90,21 +83,18 @@ export interface MapNode<Value extends SchemaNode = SchemaNode> extends MaybeLoo
 
 export interface StructNode<Fields extends FieldTable = FieldTable> extends MaybeLoose {
   readonly type: 'struct'
-  /** The type's name in the catalogue, such as `EndpointSubset`. */
   readonly name: string
-  /** The package of the type, such as `api.core.v1`: OpenAPI publishes it under this name, and types without one where they are used. */
+  /** Go package such as `api.core.v1`, the prefix of the OpenAPI definition. Types without one are inlined. */
   readonly home?: string
   readonly fields: Fields
   readonly mapType?: 'atomic' | 'granular'
-  /** Whether the JSON carries `kind` and `apiVersion` in front of the fields. */
+  /** The struct has `kind` and `apiVersion`. */
   readonly typeMeta?: boolean
-  /** What members beyond the fields are, where a custom resource keeps them; absent where there are none. */
+  /** Type of members that are not in `fields`; without it they are unknown and dropped. */
   readonly rest?: SchemaNode
-  /** Types that exist only as JSON. */
   readonly noProto?: boolean
-  /** Which member goes with which value of the discriminating one. */
   readonly unions?: readonly Union[]
-  /** What is unusual about the items of this kind's list. */
+  /** OpenAPI keywords of `items` in this kind's List type. */
   readonly inList?: InList
   readonly description?: string
 }
@@ -115,13 +105,11 @@ export interface Union {
 }
 
 export interface InList {
-  /** A list may come without items. */
   readonly optional?: boolean
   readonly listType?: NonNullable<ListNode['listType']>
   readonly keys?: readonly string[]
 }
 
-/** Stands for a node that refers to itself; resolved on first use. */
 export interface LazyNode {
   readonly type: 'lazy'
   readonly resolve: () => Exclude<SchemaNode, LazyNode>
@@ -129,32 +117,28 @@ export interface LazyNode {
 
 export type PatchStrategy = 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys'
 
-/** The fields of a struct by their JSON name, in the order in which they are written. */
 export type FieldTable = { readonly [name: string]: Field }
 
 export interface Field<Node extends SchemaNode = SchemaNode> {
   readonly node: Node
-  /** The field number; absent for fields that exist only in JSON. */
   readonly proto?: number
-  /** The name in Protobuf where it is not the JSON name. */
   readonly protoName?: string
-  /** Absent and zero are two things: a zero value is written. */
+  /** Pointer in Go: zero differs from absent. */
   readonly pointer?: boolean
-  /** Written even when zero. */
+  /** No `omitempty` in Go: written even if absent or zero. */
   readonly always?: boolean
   readonly required?: boolean
-  /** The default that is published, and that fills in keys of `map` lists; what the server fills in is the kind's own rule. */
+  /** Published in OpenAPI v3 and used for absent keys of `map` lists. Not filled into objects, which kinds default by functions. */
   readonly default?: unknown
   readonly enum?: readonly string[]
-  /** The enumeration names known values and excludes no others. */
+  /** Other values are valid, so the enum is not published. */
   readonly enumOpen?: boolean
   readonly patchStrategy?: PatchStrategy
-  /** Marks of lists on what is none: they are published, and mean nothing. */
+  /** Published in OpenAPI only. */
   readonly patchMergeKey?: string
   readonly listType?: NonNullable<ListNode['listType']>
-  /** Map type of this use of a struct, where it differs from the struct's own. */
   readonly mapType?: 'atomic' | 'granular'
-  /** In Protobuf this field lies inside nested messages, outermost first: JSON flattens what Go embeds. */
+  /** Embedded structs that contain the field, outermost first: nested in Protobuf, inlined in JSON. */
   readonly via?: readonly Embedding[]
 }
 
@@ -198,27 +182,37 @@ export const struct = <const Fields extends FieldTable, const Options extends St
   options?: Options,
 ): StructNode<Fields> & Options => ({ type: 'struct', name, fields, ...(options as Options) })
 
-/** Makes the structs of one package. */
 export const structsOf =
   (home: string): typeof struct =>
   (name, fields, options) => ({ ...struct(name, fields, options), home })
 
+export const atomicStructsOf =
+  (home: string) =>
+  <const Fields extends FieldTable>(name: string, fields: Fields): StructNode<Fields> & { readonly mapType: 'atomic' } =>
+    structsOf(home)(name, fields, { mapType: 'atomic' })
+
 export const lazy = (resolve: LazyNode['resolve']): LazyNode => ({ type: 'lazy', resolve })
 
-/** A field with its Protobuf number. */
 export const field = <Node extends SchemaNode, const Options extends FieldOptions = Record<never, never>>(
   proto: number,
   node: Node,
   options?: Options,
 ): Field<Node> & Options => ({ node, proto, ...(options as Options) })
 
-/** A field that exists only in JSON. */
+const zeroByType: { readonly [type: string]: unknown } = { string: '', boolean: false, integer: 0, number: 0, struct: {} }
+
+/** Required field: written even if zero. Strings, booleans, numbers and structs publish their zero value as default. */
+export const required = <Node extends SchemaNode>(proto: number, node: Node, options?: FieldOptions): Field<Node> => {
+  const zero = zeroByType[node.type]
+  return { node, proto, always: true, required: true, ...(zero !== undefined && { default: zero }), ...options }
+}
+
 export const jsonField = <Node extends SchemaNode, const Options extends FieldOptions = Record<never, never>>(
   node: Node,
   options?: Options,
 ): Field<Node> & Options => ({ node, ...(options as Options) })
 
-/** The fields of an embedded struct, which JSON flattens into the outer one and Protobuf nests under `proto`. */
+/** Fields of an embedded struct: inlined in JSON, nested under `proto` in Protobuf. */
 export const embed = <Fields extends FieldTable>(proto: number, node: StructNode<Fields>): Fields => {
   const entries = Object.entries(node.fields).map(([name, inner]) => [
     name,

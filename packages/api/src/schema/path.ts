@@ -1,56 +1,57 @@
-// Where in a document something stands: the names and positions on the way to it, how messages print them, and a set of such ways.
+// Paths into a document: their text in messages, and sets of paths with the offsets where they occur.
 
 import { shorten } from '../base/shorten.js'
 
 export type PathElement = string | number
 
-/** Whatever follows so many characters is not shown. */
-const enough = 512
+/** Longer paths are shortened. */
+const maxPathChars = 512
 
-/** Such as `spec.containers[1].nope`. */
 export function printPath(path: readonly PathElement[]): string {
   let text = ''
   for (const element of path) {
     if (typeof element === 'number') text += `[${element}]`
     else text += text === '' ? element : `.${element}`
-    if (text.length > enough) return shorten(text)
+    if (text.length > maxPathChars) return shorten(text)
   }
   return text
 }
 
-/** A few paths, to be met while a document is walked: one node for each step that they share. */
 export class PathSet {
   private readonly children = new Map<PathElement, PathSet>()
-  /** Where the member was met first, if this is the end of a path that was. */
-  place: number | undefined
+  offset: number | undefined
   private isEnd = false
 
+  /** Returns the node of the path, whose `offset` the parser sets. */
   add(path: readonly PathElement[]): PathSet {
     let node: PathSet = this
     for (const element of path) {
-      let child = node.children.get(element)
-      if (child === undefined) {
-        child = new PathSet()
-        node.children.set(element, child)
+      let next = node.children.get(element)
+      if (next === undefined) {
+        next = new PathSet()
+        node.children.set(element, next)
       }
-      node = child
+      node = next
     }
     node.isEnd = true
     return node
   }
 
-  below(element: PathElement): PathSet | undefined {
+  child(element: PathElement): PathSet | undefined {
     return this.children.get(element)
   }
 
-  has(path: readonly PathElement[]): boolean {
+  /** True if the set contains the path or a path above it. */
+  hasAncestor(path: readonly PathElement[]): boolean {
     let node: PathSet | undefined = this
-    for (const element of path) node = node?.below(element)
-    return node?.isEnd === true
+    for (const element of path) {
+      node = node.child(element)
+      if (node === undefined || node.isEnd) return node !== undefined
+    }
+    return false
   }
 
-  /** A member with this path stands at a place of the text; the first one counts. */
-  meet(place: number): void {
-    this.place ??= place
+  recordOffset(offset: number): void {
+    this.offset ??= offset
   }
 }

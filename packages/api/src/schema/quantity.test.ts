@@ -1,10 +1,9 @@
-// What quantities are worth and how they are spelt.
+// Quantities: canonical text, errors and arithmetic.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   addQuantities,
-  canonicalQuantity,
   compareQuantities,
   parseQuantity,
   printQuantity,
@@ -15,7 +14,7 @@ import {
   subtractQuantities,
 } from './quantity.js'
 
-const spellings: readonly (readonly [string, string])[] = [
+const texts: readonly (readonly [string, string])[] = [
   ['0', '0'],
   ['0.0', '0'],
   ['-0', '0'],
@@ -34,11 +33,11 @@ const spellings: readonly (readonly [string, string])[] = [
   ['5000E', '5000E'],
   ['9223372036854775808', '9223372036854775808'],
   ['100000000000000000000', '100E'],
-  // finer than a billionth is rounded away from zero
+  // below nano: rounded away from zero
   ['0.1n', '1n'],
   ['-0.1n', '-1n'],
   ['1.0000000001', '1000000001n'],
-  // the binary family
+  // binary suffixes
   ['1Gi', '1Gi'],
   ['1024Mi', '1Gi'],
   ['8Ki', '8Ki'],
@@ -58,7 +57,7 @@ const spellings: readonly (readonly [string, string])[] = [
   ['5000e3', '5e6'],
   ['1e-4', '100e-6'],
   ['1e-12', '1e-9'],
-  // spellings that pass for canonical stay as they are
+  // texts that kube-apiserver keeps as parsed
   ['1.500', '1.500'],
   ['+5Mi', '+5Mi'],
   ['007', '007'],
@@ -79,37 +78,35 @@ const problems: readonly (readonly [string, RegExp])[] = [
   ['1'.repeat(1000), /numeric part/],
 ]
 
-describe('the spelling of quantities', () => {
-  for (const [given, expected] of spellings) {
-    test(`${given} is ${expected}`, () => {
-      assert.equal(canonicalQuantity(given), expected)
-      assert.equal(printQuantity(parseQuantity(given)), expected)
-      assert.equal(canonicalQuantity(expected), expected, 'the canonical spelling stays')
+describe('text of quantities', () => {
+  for (const [text, expected] of texts) {
+    test(`${text} prints as ${expected}`, () => {
+      assert.equal(printQuantity(parseQuantity(text)), expected)
+      assert.equal(printQuantity(parseQuantity(expected)), expected, 'canonical text is stable')
     })
   }
-  for (const [given, problem] of problems) {
-    test(`${JSON.stringify(given.slice(0, 20))} is no quantity`, () => {
+  for (const [text, problem] of problems) {
+    test(`${JSON.stringify(text.slice(0, 20))} throws QuantityError`, () => {
       assert.throws(
-        () => parseQuantity(given),
+        () => parseQuantity(text),
         (thrown) => thrown instanceof QuantityError && problem.test(thrown.message),
       )
-      assert.equal(canonicalQuantity(given), undefined)
     })
   }
 })
 
-describe('calculating with quantities', () => {
-  const of = parseQuantity
+describe('arithmetic of quantities', () => {
+  const parse = parseQuantity
 
-  test('compare', () => {
+  test('compareQuantities orders by value', () => {
     const ascending = ['-1Gi', '-1', '0', '1n', '999m', '1', '1.001', '1k', '1Ki', '1M', '1Mi', '1E']
     for (const [index, text] of ascending.entries()) {
       for (const [other, otherText] of ascending.entries()) {
-        assert.equal(Math.sign(compareQuantities(of(text), of(otherText))), Math.sign(index - other), `${text} and ${otherText}`)
+        assert.equal(Math.sign(compareQuantities(parse(text), parse(otherText))), Math.sign(index - other), `${text} and ${otherText}`)
       }
     }
-    assert.equal(compareQuantities(of('1e3'), of('1k')), 0)
-    assert.equal(compareQuantities(of('1Ki'), of('1024')), 0)
+    assert.equal(compareQuantities(parse('1e3'), parse('1k')), 0)
+    assert.equal(compareQuantities(parse('1Ki'), parse('1024')), 0)
   })
 
   const sums: readonly (readonly [string, string, string])[] = [
@@ -123,22 +120,22 @@ describe('calculating with quantities', () => {
     ['1Ki', '500m', '1024500m'],
   ]
   for (const [a, b, sum] of sums) {
-    test(`${a} and ${b} are ${sum}`, () => assert.equal(printQuantity(addQuantities(of(a), of(b))), sum))
+    test(`${a} + ${b} = ${sum}`, () => assert.equal(printQuantity(addQuantities(parse(a), parse(b))), sum))
   }
 
-  test('subtract', () => {
-    assert.equal(printQuantity(subtractQuantities(of('2Gi'), of('512Mi'))), '1536Mi')
-    assert.equal(printQuantity(subtractQuantities(of('0'), of('2Ki'))), '-2Ki')
+  test('subtractQuantities keeps the format of the first', () => {
+    assert.equal(printQuantity(subtractQuantities(parse('2Gi'), parse('512Mi'))), '1536Mi')
+    assert.equal(printQuantity(subtractQuantities(parse('0'), parse('2Ki'))), '-2Ki')
   })
 
-  test('round up', () => {
-    assert.equal(printQuantity(roundUpQuantity(of('0.0005'), -3)), '1m')
-    assert.equal(printQuantity(roundUpQuantity(of('-1.0001'), -3)), '-1001m')
-    assert.equal(printQuantity(roundUpQuantity(of('1.500'), -3)), '1.500')
-    assert.equal(quantityValue(of('1500m')), 2n)
-    assert.equal(quantityValue(of('-1500m')), -2n)
-    assert.equal(quantityValue(of('1Gi')), 1073741824n)
-    assert.equal(quantityMilliValue(of('1.0001')), 1001n)
-    assert.equal(quantityMilliValue(of('2')), 2000n)
+  test('rounding is away from zero', () => {
+    assert.equal(printQuantity(roundUpQuantity(parse('0.0005'), -3)), '1m')
+    assert.equal(printQuantity(roundUpQuantity(parse('-1.0001'), -3)), '-1001m')
+    assert.equal(printQuantity(roundUpQuantity(parse('1.500'), -3)), '1.500')
+    assert.equal(quantityValue(parse('1500m')), 2n)
+    assert.equal(quantityValue(parse('-1500m')), -2n)
+    assert.equal(quantityValue(parse('1Gi')), 1073741824n)
+    assert.equal(quantityMilliValue(parse('1.0001')), 1001n)
+    assert.equal(quantityMilliValue(parse('2')), 2000n)
   })
 })

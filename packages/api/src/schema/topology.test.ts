@@ -1,4 +1,4 @@
-// The merge reading of a schema.
+// Merge topologies of lists, structs and recursive schemas.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,33 +8,23 @@ import { emptyStruct, type FieldTopology, type ListTopology, structTopology, top
 const listOf = (options: Parameters<typeof s.list>[1]): ListTopology =>
   topologyOf(s.list(s.struct('Item', { id: s.jsonField(s.string) }), options)) as ListTopology
 
-const lists: readonly {
-  readonly name: string
-  readonly options: Parameters<typeof s.list>[1]
-  readonly isOne: boolean
-  readonly keys: readonly string[]
-}[] = [
-  { name: 'a list is atomic', options: {}, isOne: true, keys: [] },
-  {
-    name: 'a list that merges in patches merges by its key',
-    options: { patchStrategy: 'merge', patchMergeKey: 'id' },
-    isOne: false,
-    keys: ['id'],
-  },
-  { name: 'without a key it is a set', options: { patchStrategy: 'merge' }, isOne: false, keys: [] },
-  { name: 'retained keys do not matter', options: { patchStrategy: 'merge,retainKeys', patchMergeKey: 'id' }, isOne: false, keys: ['id'] },
-  { name: 'a list type wins', options: { listType: 'atomic', patchStrategy: 'merge', patchMergeKey: 'id' }, isOne: true, keys: [] },
-  { name: 'keys stand in the order of their names', options: { listType: 'map', keys: ['id', 'a'] }, isOne: false, keys: ['a', 'id'] },
-  { name: 'a set', options: { listType: 'set' }, isOne: false, keys: [] },
+const lists: readonly (readonly [name: string, options: Parameters<typeof s.list>[1], isAtomic: boolean, keys: readonly string[]])[] = [
+  ['a list is atomic by default', {}, true, []],
+  ['patchStrategy merge: keyed by patchMergeKey', { patchStrategy: 'merge', patchMergeKey: 'id' }, false, ['id']],
+  ['patchStrategy merge without a key: set', { patchStrategy: 'merge' }, false, []],
+  ['patchStrategy merge,retainKeys: keyed', { patchStrategy: 'merge,retainKeys', patchMergeKey: 'id' }, false, ['id']],
+  ['listType overrides patchStrategy', { listType: 'atomic', patchStrategy: 'merge', patchMergeKey: 'id' }, true, []],
+  ['keys are in name order', { listType: 'map', keys: ['id', 'a'] }, false, ['a', 'id']],
+  ['listType set', { listType: 'set' }, false, []],
 ]
 
-for (const { name, options, isOne, keys } of lists)
+for (const [name, options, isAtomic, keys] of lists)
   test(name, () => {
     const topology = listOf(options)
-    assert.deepEqual({ isOne: topology.isOne, keys: topology.keys.map((key) => key.name) }, { isOne, keys })
+    assert.deepEqual({ isAtomic: topology.isAtomic, keys: topology.keys.map((key) => key.name) }, { isAtomic, keys })
   })
 
-test('what is there though nobody wrote it, and what is not there though somebody did', () => {
+test('implied values of absent fields, and fields that omit zero', () => {
   const inner = s.struct('Inner', {})
   const { fields, implied } = structTopology(
     s.struct('Outer', {
@@ -68,20 +58,20 @@ test('what is there though nobody wrote it, and what is not there though somebod
   )
 })
 
-test('a schema may contain itself', () => {
+test('the topology of a recursive schema contains itself', () => {
   const tree: s.StructNode = s.struct('Tree', { children: s.jsonField(s.map(s.lazy(() => tree))) })
   const topology = structTopology(tree)
   const children = topology.fields.get('children')?.node
   assert.equal(children?.kind === 'map' ? children.value : undefined, topology)
 })
 
-test('a field may merge unlike its struct', () => {
+test('mapType of a field overrides that of its struct', () => {
   const one = s.struct('One', { a: s.jsonField(s.string) }, { mapType: 'atomic' })
   const { fields } = structTopology(s.struct('Outer', { whole: s.jsonField(one), parts: s.jsonField(one, { mapType: 'granular' }) }))
-  assert.deepEqual([fields.get('whole')?.node.isOne, fields.get('parts')?.node.isOne], [true, false])
+  assert.deepEqual([fields.get('whole')?.node.isAtomic, fields.get('parts')?.node.isAtomic], [true, false])
 })
 
-test('keys have the defaults of their fields', () => {
+test('absent keys fall back to the default of their field', () => {
   const port = s.struct('Port', {
     port: s.jsonField(s.int32, { always: true }),
     protocol: s.jsonField(s.string, { default: 'TCP' }),

@@ -1,4 +1,4 @@
-// The order in which API services put groups and versions.
+// Tests of the order of groups and versions by APIService priority.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const listed = (version: string, group: string, groupPriority: number, versionPr
   remote: undefined,
 })
 
-test('a group stands where the best placed of its versions does, and versions by their own priority', () => {
+test('groups are sorted by the highest priority of their versions, versions by their own', () => {
   const sorted = sortGroups([
     listed('v1', 'b.example', 100, 5),
     listed('v1beta1', 'a.example', 100, 10),
@@ -33,10 +33,10 @@ test('a group stands where the best placed of its versions does, and versions by
   )
 })
 
-test('who answers is found by group and version', () => {
+test('a remote server is found by group and version', () => {
   const remote = { service: { namespace: 'n', name: 's', port: 443 }, ca: '', isInsecure: false }
   const other = { ...listed('v1', 'a.example', 1, 1), remote }
-  const services = new ApiServices(new Map([other, listed('v2', 'a.example', 1, 1)].map((each) => [each.name, each])))
+  const services = new ApiServices(new Map([other, listed('v2', 'a.example', 1, 1)].map((service) => [service.name, service])))
   assert.equal(services.remote('a.example', 'v1'), other)
   assert.equal(services.remote('a.example', 'v2'), undefined)
   assert.equal(services.remote('b.example', 'v1'), undefined)

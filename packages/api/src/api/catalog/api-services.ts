@@ -1,16 +1,14 @@
-// Which versions of which groups there are to discover, in which order, and which of them another server answers for: at one moment, as the
-// API services say. A value never changes; another one that shares what is the same takes its place.
+// ApiServices: an immutable snapshot of all APIServices and their remote servers. ApiServiceSource has the current snapshot.
 
-import { compareText } from '../base/text-order.js'
-import type { GroupVersion } from './catalog.js'
+import { compareText } from '../../base/text-order.js'
+import type { GroupVersion } from './resource.js'
 import { compareVersions } from './version-order.js'
 
-/** How another server is reached: the same value until one of these changes. */
 export interface RemoteTarget {
   readonly service: ServiceAddress
-  /** PEM of the authorities of its certificate; empty: those of this machine. */
+  /** CA certificates in PEM. If empty, the root CAs of Node.js are used. */
   readonly ca: string
-  /** Whatever certificate it shows is taken. */
+  /** insecureSkipTLSVerify. */
   readonly isInsecure: boolean
 }
 
@@ -20,29 +18,26 @@ export interface ServiceAddress {
   readonly port: number
 }
 
+/** One APIService: a version of a group. `remote` is undefined if this server serves it. */
 export interface ListedVersion extends GroupVersion {
-  /** Of the API service. */
   readonly name: string
   readonly groupPriority: number
   readonly versionPriority: number
   readonly isAvailable: boolean
-  /** Who answers for it; undefined: this server. */
   readonly remote: RemoteTarget | undefined
 }
 
-export interface ListedGroup {
+interface ListedGroup {
   readonly name: string
-  /** The preferred one first; at least one. */
+  /** Preferred version first; never empty. */
   readonly versions: readonly ListedVersion[]
 }
 
-/** What is said of a custom group whose API service has not been made yet. */
+/** Priorities of the APIServices of CRDs. */
 export const customPriorities = { groupPriority: 1000, versionPriority: 100 }
 
 export class ApiServices {
-  /** By name. */
   readonly all: ReadonlyMap<string, ListedVersion>
-  /** Those that other servers answer for. */
   readonly remotes: readonly RemoteVersion[]
   private readonly byGroup: ReadonlyMap<string, ReadonlyMap<string, RemoteVersion>>
 
@@ -50,11 +45,10 @@ export class ApiServices {
     this.all = all
     this.remotes = [...all.values()].filter(isRemote)
     const byGroup = new Map<string, Map<string, RemoteVersion>>()
-    for (const each of this.remotes) byGroup.set(each.group, (byGroup.get(each.group) ?? new Map()).set(each.version, each))
+    for (const remote of this.remotes) byGroup.set(remote.group, (byGroup.get(remote.group) ?? new Map()).set(remote.version, remote))
     this.byGroup = byGroup
   }
 
-  /** Undefined where this server answers itself, or nobody does. */
   remote(group: string, version: string): RemoteVersion | undefined {
     return this.byGroup.size === 0 ? undefined : this.byGroup.get(group)?.get(version)
   }
@@ -66,7 +60,7 @@ const isRemote = (listed: ListedVersion): listed is RemoteVersion => listed.remo
 
 export const noApiServices = new ApiServices(new Map())
 
-/** Groups in the order of discovery: a group stands where the best placed of its versions does. */
+/** Sorts groups by the highest groupPriority of their versions, and the versions of a group by versionPriority. */
 export function sortGroups(versions: Iterable<ListedVersion>): readonly ListedGroup[] {
   const groups = new Map<string, ListedVersion[]>()
   for (const listed of [...versions].sort(byGroupPriority)) {
@@ -74,7 +68,7 @@ export function sortGroups(versions: Iterable<ListedVersion>): readonly ListedGr
     if (known === undefined) groups.set(listed.group, [listed])
     else known.push(listed)
   }
-  return Array.from(groups, ([name, found]) => ({ name, versions: found.sort(byVersionPriority) }))
+  return Array.from(groups, ([name, members]) => ({ name, versions: members.sort(byVersionPriority) }))
 }
 
 const byGroupPriority = (a: ListedVersion, b: ListedVersion): number => b.groupPriority - a.groupPriority || compareText(a.name, b.name)
@@ -82,10 +76,8 @@ const byGroupPriority = (a: ListedVersion, b: ListedVersion): number => b.groupP
 const byVersionPriority = (a: ListedVersion, b: ListedVersion): number =>
   b.versionPriority - a.versionPriority || compareVersions(a.version, b.version)
 
-/** Told of what has just become current, and of what was before it. Must not throw. */
-export type ApiServicesListener = (current: ApiServices, before: ApiServices) => void
+type ApiServicesListener = (current: ApiServices, before: ApiServices) => void
 
-/** Where those of this moment are found. */
 export class ApiServiceSource {
   private services = noApiServices
   private readonly listeners = new Set<ApiServicesListener>()
@@ -100,7 +92,6 @@ export class ApiServiceSource {
     for (const listener of [...this.listeners]) listener(next, before)
   }
 
-  /** Gives what ends it. */
   onChange(listener: ApiServicesListener): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)

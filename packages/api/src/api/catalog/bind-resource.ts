@@ -1,12 +1,18 @@
-// From definitions to what is served: the kinds that share one collection of the store, bound to an identity, with all that requests would
-// otherwise work out again and again. What was bound never changes, so that caches may be keyed by it.
+// Binds ResourceDefinitions to the server's Identity, which sets the suffix of API groups.
+// Returns the immutable Resources of one storage collection, which serve as cache keys.
 
-import type { KnownVersion, Resource, ServedFilter, Subresource } from './catalog.js'
-import { type Conversion, checkedConversion } from './conversion.js'
-import type { ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, SubresourceView, Verb } from './definition.js'
-import { metadataFields, selectableFields } from './field-selector.js'
-import type { Identity } from './identity.js'
-import { indexVersionFor } from './index-version.js'
+import { type Conversion, checkedConversion } from '../definition/conversion-webhook.js'
+import type {
+  ResourceDefinition,
+  ResourceVersionDefinition,
+  SubresourceDefinition,
+  SubresourceView,
+  Verb,
+} from '../definition/resource-definition.js'
+import type { Identity } from '../identity.js'
+import { metadataFields, selectableFields } from '../selectors/field-selector.js'
+import { indexVersionFor } from './field-index-version.js'
+import type { KnownVersion, Resource, ServedFilter, Subresource } from './resource.js'
 
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
@@ -15,7 +21,6 @@ export const collectionOf = (identity: Identity, definition: ResourceDefinition)
   return group === '' ? definition.resource : `${definition.resource}.${group}`
 }
 
-/** In which version objects of a kind are written to the store. */
 function storedVersion(identity: Identity, definition: ResourceDefinition): string {
   const { storedAs, versions } = definition
   if (storedAs !== undefined) return apiVersionOf(identity.group(storedAs.group), storedAs.version)
@@ -23,7 +28,6 @@ function storedVersion(identity: Identity, definition: ResourceDefinition): stri
   return apiVersionOf(identity.group(definition.group), stored?.name ?? '')
 }
 
-/** In which version each collection of the store is written, whether its kinds are served or not. */
 export const storedVersions = (identity: Identity, definitions: readonly ResourceDefinition[]): ReadonlyMap<string, string> =>
   new Map(definitions.map((definition) => [collectionOf(identity, definition), storedVersion(identity, definition)]))
 
@@ -35,7 +39,6 @@ interface Binding {
   readonly versions: Resource['versions']
 }
 
-/** The served versions of all kinds that are stored in one collection, in the order of their definitions. */
 export function bindCollection(
   definitions: readonly ResourceDefinition[],
   { identity, isServed }: { readonly identity: Identity; readonly isServed: ServedFilter },
@@ -46,9 +49,9 @@ export function bindCollection(
   for (const definition of definitions) {
     const group = identity.group(definition.group)
     for (const version of definition.versions) {
-      // What a definition in the store describes is served as the definition says, whatever the version is called.
-      const isWanted = definition.custom !== undefined || isServed({ group, version: version.name, resource: definition.resource })
-      if (version.unserved !== true && isWanted) served.push(bind({ identity, definition, version, indexedFields, versions }))
+      // For custom resources the `served` field of the CRD version decides, not --runtime-config.
+      const isEnabled = definition.custom !== undefined || isServed({ group, version: version.name, resource: definition.resource })
+      if (version.unserved !== true && isEnabled) served.push(bind({ identity, definition, version, indexedFields, versions }))
     }
   }
   return served
@@ -57,12 +60,12 @@ export function bindCollection(
 function knownVersions(definitions: readonly ResourceDefinition[], identity: Identity): Resource['versions'] {
   const known = new Map<string, KnownVersion>()
   for (const definition of definitions) {
-    for (const { name, schema, toStored, fromStored, own = definition } of definition.versions)
+    for (const { name, schema, toStored, fromStored, overrides = definition } of definition.versions)
       known.set(apiVersionOf(identity.group(definition.group), name), {
         schema,
-        replicasPath: replicasPathOf(own),
-        toStored: inIdentity(toStored, identity),
-        fromStored: inIdentity(fromStored, identity),
+        replicasPath: replicasPathOf(overrides),
+        toStored: withIdentity(toStored, identity),
+        fromStored: withIdentity(fromStored, identity),
       })
   }
   return known
@@ -73,25 +76,25 @@ const replicasPathOf = ({ subresources = [] }: Pick<ResourceDefinition, 'subreso
 
 function indexedFieldsOf(definitions: readonly ResourceDefinition[]): Resource['indexedFields'] {
   let indexed: Resource['indexedFields']
-  for (const { selectableFields: own } of definitions) if (own !== undefined) indexed = { ...indexed, ...own }
+  for (const { selectableFields } of definitions) if (selectableFields !== undefined) indexed = { ...indexed, ...selectableFields }
   return indexed
 }
 
-const storedForm = ({ version, schema }: NonNullable<ResourceDefinition['storedAs']>): ResourceVersionDefinition => ({
+const storedVersionDefinition = ({ version, schema }: NonNullable<ResourceDefinition['storedAs']>): ResourceVersionDefinition => ({
   name: version,
   schema,
 })
 
 const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
 
-function bind({ identity, definition: ofKind, version, indexedFields, versions }: Binding): Resource {
-  const definition = version.own === undefined ? ofKind : { ...ofKind, ...version.own }
+function bind({ identity, definition: kindDefinition, version, indexedFields, versions }: Binding): Resource {
+  const definition = version.overrides === undefined ? kindDefinition : { ...kindDefinition, ...version.overrides }
   const group = identity.group(definition.group)
   const storedGroup = definition.storedAs === undefined ? group : identity.group(definition.storedAs.group)
   const stored =
     definition.storedAs === undefined
       ? (definition.versions.find((candidate) => candidate.stored) ?? version)
-      : storedForm(definition.storedAs)
+      : storedVersionDefinition(definition.storedAs)
   const subresources = new Map<string, Subresource>()
   const resource: Resource = {
     definition,
@@ -105,8 +108,8 @@ function bind({ identity, definition: ofKind, version, indexedFields, versions }
     storedSchema: stored.schema,
     storedApiVersion: storedVersion(identity, definition),
     hashedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
-    toStored: inIdentity(version.toStored, identity),
-    fromStored: inIdentity(version.fromStored, identity),
+    toStored: withIdentity(version.toStored, identity),
+    fromStored: withIdentity(version.fromStored, identity),
     conversion: conversionOf(definition, apiVersionOf(group, version.name)),
     defaults: version.defaults ?? definition.defaults,
     deprecation: version.deprecation,
@@ -119,7 +122,7 @@ function bind({ identity, definition: ofKind, version, indexedFields, versions }
         : selectableFields({
             namespaced: definition.namespaced,
             fields: Object.keys(definition.selectableFields),
-            refusal: definition.refuseField,
+            refusal: definition.fieldRefusal,
           }),
     indexedFields,
     indexVersion: indexVersionFor(Object.keys(indexedFields ?? {})),
@@ -135,18 +138,17 @@ function bind({ identity, definition: ofKind, version, indexedFields, versions }
 const conversionOf = ({ kind, conversion }: ResourceDefinition, version: string): Conversion | undefined =>
   conversion === undefined ? undefined : { version, convert: checkedConversion(kind, conversion) }
 
-/** A conversion with the names that it needs, once they are known. */
-const inIdentity = (convert: ResourceVersionDefinition['toStored'], identity: Identity): Resource['toStored'] =>
+const withIdentity = (convert: ResourceVersionDefinition['toStored'], identity: Identity): Resource['toStored'] =>
   convert === undefined ? undefined : (object) => convert(object, identity)
 
 function bindSubresource(subresource: SubresourceDefinition, resource: Resource, identity: Identity): Subresource {
-  const named = subresource.view ?? subresource.body
-  const group = named?.group === undefined ? resource.group : identity.group(named.group)
-  const version = named?.version ?? resource.version
+  const bodyType = subresource.view ?? subresource.body
+  const group = bodyType?.group === undefined ? resource.group : identity.group(bodyType.group)
+  const version = bodyType?.version ?? resource.version
   return {
     ...subresource,
     shown: subresource.view === undefined ? resource : bindView(subresource.view, resource, identity),
-    type: { group, version, apiVersion: apiVersionOf(group, version), kind: named?.kind ?? resource.kind },
+    type: { group, version, apiVersion: apiVersionOf(group, version), kind: bodyType?.kind ?? resource.kind },
   }
 }
 

@@ -1,19 +1,17 @@
-// The maps behind a catalog, and how a change makes new ones: what it touches is bound anew, and everything else is shared.
+// Maps of a Catalog: definitions, storage collections, served groups. A change rebinds only the collections it touches.
 
-import { getOrInsert } from '../base/get-or-insert.js'
+import { getOrInsert } from '../../base/recent-map.js'
+import type { ResourceDefinition } from '../definition/resource-definition.js'
 import { bindCollection, collectionOf } from './bind-resource.js'
-import type { CatalogChange, CatalogOptions, Resource, ServedGroup } from './catalog.js'
-import type { ResourceDefinition } from './definition.js'
+import type { CatalogChange, CatalogOptions, Resource, ServedGroup } from './resource.js'
 import { compareVersions } from './version-order.js'
 
 export interface CatalogContents {
-  /** By group and plural. */
   readonly definitions: ReadonlyMap<string, ResourceDefinition>
   readonly collections: ReadonlyMap<string, Collection>
   readonly groups: ReadonlyMap<string, ServedGroup>
 }
 
-/** The kinds that are stored together, and so bound together: an index of the store serves all of them. */
 interface Collection {
   readonly definitions: ReadonlyMap<string, ResourceDefinition>
   readonly resources: readonly Resource[]
@@ -30,31 +28,31 @@ export function changeContents(before: CatalogContents, change: CatalogChange, o
     const name = collectionOf(identity, definition)
     return getOrInsert(touched, name, () => new Map(before.collections.get(name)?.definitions))
   }
-  const placeOf = ({ group, resource }: Pick<ResourceDefinition, 'group' | 'resource'>): string => `${identity.group(group)}/${resource}`
-  for (const gone of remove) {
-    const place = placeOf(gone)
-    const old = definitions.get(place)
-    if (old !== undefined) collectionFor(old).delete(place)
-    definitions.delete(place)
+  const keyOf = ({ group, resource }: Pick<ResourceDefinition, 'group' | 'resource'>): string => `${identity.group(group)}/${resource}`
+  for (const removed of remove) {
+    const key = keyOf(removed)
+    const old = definitions.get(key)
+    if (old !== undefined) collectionFor(old).delete(key)
+    definitions.delete(key)
   }
   for (const definition of put) {
-    const place = placeOf(definition)
-    const old = definitions.get(place)
+    const key = keyOf(definition)
+    const old = definitions.get(key)
     if (old === definition) continue
-    if (old !== undefined && collectionOf(identity, old) !== collectionOf(identity, definition)) collectionFor(old).delete(place)
-    collectionFor(definition).set(place, definition)
-    definitions.set(place, definition)
+    if (old !== undefined && collectionOf(identity, old) !== collectionOf(identity, definition)) collectionFor(old).delete(key)
+    collectionFor(definition).set(key, definition)
+    definitions.set(key, definition)
   }
   if (touched.size === 0) return before
-  const { collections, gone, added } = rebind(before, touched, options)
-  const order = new Map(put.map((definition, i) => [placeOf(definition), i]))
-  added.sort((a, b) => (order.get(placeOf(a.definition)) ?? -1) - (order.get(placeOf(b.definition)) ?? -1))
-  return { definitions, collections, groups: regroup(before.groups, { gone, added }) }
+  const { collections, removed, added } = rebind(before, touched, options)
+  const order = new Map(put.map((definition, i) => [keyOf(definition), i]))
+  added.sort((a, b) => (order.get(keyOf(a.definition)) ?? -1) - (order.get(keyOf(b.definition)) ?? -1))
+  return { definitions, collections, groups: regroup(before.groups, { removed, added }) }
 }
 
 interface Rebound {
   readonly collections: ReadonlyMap<string, Collection>
-  readonly gone: readonly Resource[]
+  readonly removed: readonly Resource[]
   readonly added: Resource[]
 }
 
@@ -64,10 +62,10 @@ function rebind(
   options: CatalogOptions,
 ): Rebound {
   const collections = new Map(before.collections)
-  const gone: Resource[] = []
+  const removed: Resource[] = []
   const added: Resource[] = []
   for (const [name, definitions] of touched) {
-    gone.push(...(before.collections.get(name)?.resources ?? []))
+    removed.push(...(before.collections.get(name)?.resources ?? []))
     if (definitions.size === 0) {
       collections.delete(name)
       continue
@@ -76,24 +74,23 @@ function rebind(
     collections.set(name, { definitions, resources })
     added.push(...resources)
   }
-  return { collections, gone, added }
+  return { collections, removed, added }
 }
 
-/** Whatever is served anew under the same path keeps its place in the order. */
 function regroup(
   before: CatalogContents['groups'],
-  { gone, added }: { readonly gone: readonly Resource[]; readonly added: readonly Resource[] },
+  { removed, added }: { readonly removed: readonly Resource[]; readonly added: readonly Resource[] },
 ): CatalogContents['groups'] {
   const touched = new Map<string, Map<string, Map<string, Resource>>>()
-  const versionOf = ({ group, version }: Resource): Map<string, Resource> =>
+  const resourcesOfVersion = ({ group, version }: Resource): Map<string, Resource> =>
     getOrInsert(
       getOrInsert(touched, group, () => new Map()),
       version,
       () => new Map(before.get(group)?.versions.get(version)?.resources),
     )
-  for (const resource of added) versionOf(resource).set(resource.name, resource)
-  for (const resource of gone) {
-    const resources = versionOf(resource)
+  for (const resource of added) resourcesOfVersion(resource).set(resource.name, resource)
+  for (const resource of removed) {
+    const resources = resourcesOfVersion(resource)
     if (resources.get(resource.name) === resource) resources.delete(resource.name)
   }
   const groups = new Map(before)

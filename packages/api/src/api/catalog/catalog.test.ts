@@ -1,12 +1,13 @@
-// A catalog that changes shares what did not change, and finds everything by its path.
+// Tests of the Catalog: lookup by path segments, and sharing of unchanged values between catalogs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as s from '../schema/node.js'
-import { Catalog, type Resource } from './catalog.js'
-import { defineResource, type ResourceDefinition } from './definition.js'
-import { identityOf } from './identity.js'
-import { objectMeta } from './meta.schema.js'
+import * as s from '../../schema/node.js'
+import { defineResource, type ResourceDefinition } from '../definition/resource-definition.js'
+import { identityOf } from '../identity.js'
+import { objectMeta } from '../meta.schema.js'
+import { Catalog } from './catalog.js'
+import type { Resource } from './resource.js'
 
 const schema = s.struct('Thing', { metadata: s.field(1, objectMeta), size: s.field(2, s.int32) }, { typeMeta: true })
 
@@ -29,7 +30,7 @@ const find = (catalog: Catalog, resource: string, version = 'v1', group = 'thing
 
 const pathsOf = (catalog: Catalog): readonly string[] => catalog.all().map(({ apiVersion, name }) => `${apiVersion}/${name}`)
 
-test('a definition that comes, changes and goes leaves the others as they are', () => {
+test('adding, changing and removing a definition keeps all other resources identical', () => {
   const first = catalogOf(thing('ants'), thing('bees'), thing('cows', { group: 'farm.example.com' }))
   const second = first.with({ put: [thing('dogs')] })
   const third = second.with({ put: [thing('bees', { kind: 'Bee' })] })
@@ -50,13 +51,13 @@ test('a definition that comes, changes and goes leaves the others as they are', 
   assert.deepEqual(pathsOf(fourth), pathsOf(first))
 })
 
-test('a change that changes nothing is no change', () => {
+test('a change with identical definitions returns the same catalog', () => {
   const bees = thing('bees')
   const catalog = catalogOf(thing('ants'), bees)
   assert.equal(catalog.with({ put: [bees], remove: [thing('dogs')] }), catalog)
 })
 
-test('groups and versions come and go with what they serve', () => {
+test('groups and versions appear and disappear with their resources', () => {
   const before = catalogOf(thing('ants'))
   const versions = ['v1alpha1', 'v2', 'v1', 'foo10', 'v1beta1', 'foo1', 'v0'].map((name) => ({ name, schema, stored: name === 'v2' }))
   const after = before.with({ put: [thing('cows', { group: 'farm.example.com', versions })] })
@@ -71,25 +72,25 @@ test('groups and versions come and go with what they serve', () => {
   assert.equal(before.inCollection('farm.example.com/cows'), undefined)
   const fewer = after.with({ put: [thing('cows', { group: 'farm.example.com', versions: versions.slice(0, 2) })] })
   assert.deepEqual([...(fewer.groups().get('farm.example.com')?.versions.keys() ?? [])], ['v2', 'v1alpha1'])
-  const gone = fewer.with({ remove: [{ group: 'farm.example.com', resource: 'cows' }] })
-  assert.deepEqual([gone.hasGroup('farm.example.com'), gone.hasVersion('farm.example.com', 'v2')], [false, false])
-  assert.equal(gone.collections().length, 1)
+  const removed = fewer.with({ remove: [{ group: 'farm.example.com', resource: 'cows' }] })
+  assert.deepEqual([removed.hasGroup('farm.example.com'), removed.hasVersion('farm.example.com', 'v2')], [false, false])
+  assert.equal(removed.collections().length, 1)
 })
 
-test('kinds that are stored together know each other, and are bound anew together', () => {
+test('resources stored in one collection share versions and indexed fields', () => {
   const storedAs = { group: 'things.example.com', version: 'v1', schema }
   const copy = thing('ants', { group: 'farm.example.com', storedAs, selectableFields: { color: () => 'red' } })
   const before = catalogOf(thing('ants', { selectableFields: { size: () => '1' } }), thing('bees'))
   const after = before.with({ put: [copy] })
-  const [own, other] = [find(after, 'ants'), find(after, 'ants', 'v1', 'farm.example.com')]
-  assert.deepEqual([...own.versions.keys()], ['things.example.com/v1', 'farm.example.com/v1'])
-  assert.equal(other.versions, own.versions)
-  assert.deepEqual(Object.keys(own.indexedFields ?? {}), ['size', 'color'])
+  const [original, other] = [find(after, 'ants'), find(after, 'ants', 'v1', 'farm.example.com')]
+  assert.deepEqual([...original.versions.keys()], ['things.example.com/v1', 'farm.example.com/v1'])
+  assert.equal(other.versions, original.versions)
+  assert.deepEqual(Object.keys(original.indexedFields ?? {}), ['size', 'color'])
   assert.deepEqual([...find(before, 'ants').versions.keys()], ['things.example.com/v1'])
   assert.equal(find(after, 'bees'), find(before, 'bees'))
 })
 
-test('versions that are not served are known', () => {
+test('unserved versions are in `versions`', () => {
   const versions = [
     { name: 'v1', schema, stored: true },
     { name: 'v0', schema },
@@ -99,26 +100,7 @@ test('versions that are not served are known', () => {
   assert.deepEqual([...find(catalog, 'ants').versions.keys()], ['things.example.com/v1', 'things.example.com/v0'])
 })
 
-test('what a subresource shows is bound once', () => {
-  const view = {
-    group: 'autoscaling',
-    version: 'v1',
-    kind: 'Scale',
-    schema,
-    read: () => ({}),
-    write: (_: unknown, object: object) => object,
-  }
-  const scale = { name: 'scale', verbs: ['get'] as const, view, prepareUpdate: (next: object) => next }
-  const status = { name: 'status', verbs: ['get'] as const, prepareUpdate: (next: object) => next }
-  const before = catalogOf(thing('ants', { subresources: [status, scale] }))
-  const resource = find(before, 'ants')
-  assert.equal(resource.subresources.get('status')?.shown, resource)
-  const shown = resource.subresources.get('scale')?.shown
-  assert.deepEqual([shown?.apiVersion, shown?.kind, shown?.name], ['autoscaling/v1', 'Scale', 'ants'])
-  assert.equal(find(before.with({ put: [thing('bees')] }), 'ants').subresources.get('scale')?.shown, shown)
-})
-
-test('versions that nobody wants are left out, but not those of custom kinds', () => {
+test('the served filter excludes versions, except those of custom resources', () => {
   const versions = [
     { name: 'v1', schema, stored: true },
     { name: 'v0', schema },

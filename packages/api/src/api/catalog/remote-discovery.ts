@@ -1,4 +1,4 @@
-// What can be discovered of a resource, whoever serves it: the words of the document that has all of discovery in it.
+// Aggregated discovery documents of remote API servers: groups, versions and resources.
 
 import type { RemoteVersion } from './api-services.js'
 
@@ -36,19 +36,18 @@ export interface ResponseKind {
   readonly kind: string
 }
 
-/** What other servers have said of the versions that they answer for. A value never changes; what is heard later is another. */
+/** Immutable discovery documents of remote servers, by APIService name. */
 export class RemoteDiscovery {
-  /** By the name of the API service. */
-  private readonly heard: ReadonlyMap<string, DiscoveredVersion>
+  private readonly documents: ReadonlyMap<string, DiscoveredVersion>
 
-  constructor(heard: ReadonlyMap<string, DiscoveredVersion>) {
-    this.heard = heard
+  constructor(documents: ReadonlyMap<string, DiscoveredVersion>) {
+    this.documents = documents
   }
 
-  /** Of one that was never heard, nothing, and that this may be wrong. */
+  /** A version that was never received is empty and stale. */
   of({ name, version }: Pick<RemoteVersion, 'name' | 'version'>): DiscoveredVersion {
-    return this.heard.get(name) ?? { version, resources: [], freshness: 'Stale' }
+    return this.documents.get(name) ?? { version, resources: [], freshness: 'Stale' }
   }
 }
 
-export const nothingDiscovered = new RemoteDiscovery(new Map())
+export const noRemoteDiscovery = new RemoteDiscovery(new Map())

@@ -1,42 +1,41 @@
-// Kinds and subresources of which nothing is kept: each says by a name what is done instead, and verbs/special has a function for every name.
+// Definitions of kinds and subresources without stored objects: reviews, computed kinds, actions and connections.
 
-import type { StructNode } from '../schema/node.js'
-import type { ActionName, ConnectionName, ResourceDefinition, SubresourceBody, SubresourceDefinition, Verb } from './definition.js'
-import type { ApiObject } from './object.js'
+import type { StructNode } from '../../schema/node.js'
+import type { ApiObject } from '../object.js'
+import type { ActionName, ConnectionName, ResourceDefinition, SubresourceBody, SubresourceDefinition, Verb } from './resource-definition.js'
 
-type Rest<T extends ApiObject> = Omit<ResourceDefinition<T>, 'kind' | 'verbs' | 'review' | 'computed'>
+type DefinitionWithoutKind<T extends ApiObject> = Omit<ResourceDefinition<T>, 'kind' | 'verbs' | 'review' | 'computed'>
 
-/** A kind of question: what is sent is checked by `validate` alone and answered. */
+/** A kind that is validated and returned with its status filled in, but not stored. */
 export const defineReview =
   <const Kind extends string>(kind: Kind) =>
-  <T extends ApiObject>(definition: Rest<T>): ResourceDefinition & { readonly review: Kind } => ({
-    ...(definition as unknown as Rest<ApiObject>),
+  <T extends ApiObject>(definition: DefinitionWithoutKind<T>): ResourceDefinition & { readonly review: Kind } => ({
+    ...(definition as unknown as DefinitionWithoutKind<ApiObject>),
     kind,
     verbs: ['create'],
     review: kind,
   })
 
-/** A kind whose objects are found out when somebody asks for them. */
+/** A kind whose objects are computed on every read, such as ComponentStatus. */
 export const defineComputed =
   <const Kind extends string>(kind: Kind) =>
-  <T extends ApiObject>(definition: Rest<T>): ResourceDefinition & { readonly computed: Kind } => ({
-    ...(definition as unknown as Rest<ApiObject>),
+  <T extends ApiObject>(definition: DefinitionWithoutKind<T>): ResourceDefinition & { readonly computed: Kind } => ({
+    ...(definition as unknown as DefinitionWithoutKind<ApiObject>),
     kind,
     verbs: ['get', 'list'],
     computed: kind,
   })
 
-/** They do not write the object as an update does, so that there is nothing to prepare. */
+/** For actions, such as eviction, and connections, which have no update to prepare. */
 const unprepared = { prepareUpdate: <T>(next: T): T => next }
 
-/** A subresource that takes a wish and does something with the object. */
 export const defineAction = (action: {
   readonly name: string
   readonly action: ActionName
   readonly body: SubresourceBody
 }): SubresourceDefinition => ({ ...action, verbs: ['create'], ...unprepared })
 
-/** A subresource that leads to what runs somewhere else. It takes its options from the query, and discovery calls it after them. */
+/** A connection, such as exec, whose options come from the query. Discovery lists `kind`; default: the name of the query schema. */
 export const defineConnection = (connection: {
   readonly name: string
   readonly connection: ConnectionName

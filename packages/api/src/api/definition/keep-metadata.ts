@@ -1,15 +1,15 @@
-// Writing one part of an object by a subresource that leaves all metadata as it was.
+// Subresource updates that keep the stored metadata, except managedFields.
 
-import type { SubresourceDefinition } from './definition.js'
-import { type ApiObject, withMetadata } from './object.js'
+import { type ApiObject, withMetadata } from '../object.js'
+import type { SubresourceDefinition } from './resource-definition.js'
 
-/** The object with the metadata of the old one. Who manages which fields is new all the same: the write itself changed that. */
+/** Keeps the new managedFields, which record this update. */
 export function withOldMetadata<T extends ApiObject>(next: T, old: ApiObject): T {
   return withMetadata({ ...next, metadata: old.metadata ?? {} }, { managedFields: next.metadata?.managedFields })
 }
 
-/** Whoever writes this `status` changes nothing but the status: neither the metadata nor what is wished for. */
-export const statusAlone = <T extends ApiObject & { readonly spec?: object }>(
+/** The `status` subresource of kinds whose status updates change neither metadata nor spec. */
+export const statusOnlySubresource = <T extends ApiObject & { readonly spec?: object }>(
   validateUpdate: NonNullable<SubresourceDefinition<T>['validateUpdate']>,
 ): SubresourceDefinition<T> => ({
   name: 'status',

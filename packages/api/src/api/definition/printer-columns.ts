@@ -1,6 +1,6 @@
-// The columns that nearly every kind has in its table.
+// Printer columns that most kinds share: Name, Age, and text columns.
 
-import type { Column } from './definition.js'
+import type { Column } from './resource-definition.js'
 
 export const nameColumn: Column = {
   name: 'Name',
@@ -11,7 +11,6 @@ export const nameColumn: Column = {
 
 export const ageColumn: Column = { name: 'Age', type: 'string', description: 'Time since the object was created.' }
 
-/** A column of text (or of anything, as counts are declared as text too). */
 export const textColumn = (name: string, description: string, priority = 0): Column => ({
   name,
   type: 'string',

@@ -1,5 +1,5 @@
-// The feature gates of release 1.26 by stage, as data: a gate of a component other than the API server is here so that shared
-// command lines and shared validation rules find it.
+// Feature gates of Kubernetes 1.26 by stage, including gates of other components, which may share a --feature-gates value.
+// Also the gates that change this server.
 
 export const gatesByStage = {
   alpha: [
@@ -107,13 +107,16 @@ export const gatesByStage = {
     'TopologyManager',
     'WinOverlay',
   ],
+  /** Off by default. */
   betaOff: [
     'CSIMigrationPortworx',
     'ExperimentalHostUserNamespaceDefaulting',
     'MinDomainsInPodTopologySpread',
     'TopologyManagerPolicyBetaOptions',
   ],
+  /** On by default, can be switched off. */
   stable: ['ConsistentHTTPGetHandlers', 'CSIMigrationvSphere', 'ExecProbeTimeout', 'KubeletCredentialProviders'],
+  /** Stable and always on. */
   locked: [
     'AdvancedAuditing',
     'CPUManager',
@@ -154,3 +157,53 @@ export const gatesByStage = {
     'WindowsHostProcessContainers',
   ],
 } as const
+
+/**
+ * Gates that change this server. All other gates are of other components, or their feature is always on or absent.
+ * A test compares this list with the sources.
+ */
+export const gatesWithEffect: ReadonlySet<string> = new Set([
+  'APIListChunking',
+  'APIPriorityAndFairness',
+  'APIResponseCompression',
+  'APISelfSubjectReview',
+  'APIServerIdentity',
+  'APIServerTracing',
+  'AggregatedDiscoveryEndpoint',
+  'AnyVolumeDataSource',
+  'CSINodeExpandSecret',
+  'CronJobTimeZone',
+  'CrossNamespaceVolumeDataSource',
+  'CustomResourceValidationExpressions',
+  'DownwardAPIHugePages',
+  'DynamicResourceAllocation',
+  'ExpandedDNSConfig',
+  'GRPCContainerProbe',
+  'HPAContainerMetrics',
+  'HPAScaleToZero',
+  'JobMutableNodeSchedulingDirectives',
+  'JobPodFailurePolicy',
+  'MatchLabelKeysInPodTopologySpread',
+  'MaxUnavailableStatefulSet',
+  'MinDomainsInPodTopologySpread',
+  'NetworkPolicyStatus',
+  'NodeInclusionPolicyInPodTopologySpread',
+  'OpenAPIV3',
+  'PDBUnhealthyPodEvictionPolicy',
+  'PodDeletionCost',
+  'PodDisruptionConditions',
+  'PodSchedulingReadiness',
+  'ProbeTerminationGracePeriod',
+  'ProcMountType',
+  'ReadWriteOncePod',
+  'RecoverVolumeExpansionFailure',
+  'RemainingItemCount',
+  'RetroactiveDefaultStorageClass',
+  'SELinuxMountReadWriteOncePod',
+  'ServerSideFieldValidation',
+  'StatefulSetAutoDeletePVC',
+  'StatefulSetStartOrdinal',
+  'TopologyAwareHints',
+  'UserNamespacesStatelessPodsSupport',
+  'ValidatingAdmissionPolicy',
+])

@@ -1,12 +1,13 @@
-// How paths into custom objects are written: the syntax of the reference, whose braces a column leaves out, with its leniency.
+// JSONPath parser, as lenient as kube-apiserver. `parsePath` adds the braces that printer columns omit.
 
-/** The path cannot be read. */
 export class JsonPathError extends Error {}
 
 export type PathNode =
   | { readonly kind: 'list'; readonly nodes: readonly PathNode[] }
-  | { readonly kind: 'literal'; readonly value: unknown; readonly isForEach: boolean }
+  /** `isPerValue`: true if each current value becomes the literal, false if all of them become one literal. */
+  | { readonly kind: 'literal'; readonly value: unknown; readonly isPerValue: boolean }
   | { readonly kind: 'field'; readonly name: string }
+  | { readonly kind: 'key'; readonly name: string; readonly path: readonly PathNode[] }
   | { readonly kind: 'slice'; readonly slice: Slice }
   | { readonly kind: 'filter'; readonly left: readonly PathNode[]; readonly right: readonly PathNode[]; readonly operator: string }
   | { readonly kind: 'union'; readonly lists: readonly (readonly PathNode[])[] }
@@ -17,34 +18,34 @@ export type PathNode =
 export interface Slice {
   readonly from: number | undefined
   readonly to: number | undefined
-  /** Undefined: one. */
-  readonly by: number | undefined
-  /** Only the first index was given. */
-  readonly isOne: boolean
+  readonly step: number | undefined
+  /** `[3]`, which is read as `[3:4]`. */
+  readonly isIndex: boolean
 }
 
-/** A number that the path itself has, or a byte of a text: whole ones are not integers of the object, and tables do not show them as such. */
+/** A number literal of the path, or a byte of a string. Columns of type integer or number show no integer literals. */
 export class LiteralNumber {
   readonly value: number
-  readonly isWhole: boolean
+  readonly isInteger: boolean
 
-  constructor(value: number, isWhole: boolean) {
+  constructor(value: number, isInteger: boolean) {
     this.value = value
-    this.isWhole = isWhole
+    this.isInteger = isInteger
   }
 }
 
-/** Longer paths than this have no honest use. */
 const maxLength = 4096
 
-/** What stands in braces is one list each, and what stands between is text. */
+/** Each `{…}` (an action, as in Go templates) becomes a list node; text between actions becomes a literal. */
+export const parseTemplate = (text: string): readonly PathNode[] => new PathParser(text, 0).parse()
+
 export function parsePath(path: string): readonly PathNode[] {
   if (path.length > maxLength) throw new JsonPathError('the path is too long')
-  return new PathParser(`{${path}}`, 0).parse()
+  return parseTemplate(`{${path}}`)
 }
 
 const terminators = new Set([' ', '\t', '\r', '\n', '', '.', ',', '[', ']', '$', '@', '{', '}'])
-const isWordStart = (letter: string): boolean => (letter < '\x80' ? /\w/ : /[\p{L}\p{Nd}]/u).test(letter)
+const isWordStart = (char: string): boolean => (char < '\x80' ? /\w/ : /[\p{L}\p{Nd}]/u).test(char)
 
 class PathParser {
   private readonly text: string
@@ -57,8 +58,8 @@ class PathParser {
     this.depth = depth
   }
 
-  private fail(why: string): never {
-    throw new JsonPathError(`${why} in ${this.text} at ${this.at}`)
+  private fail(message: string): never {
+    throw new JsonPathError(message)
   }
 
   private take(pattern: RegExp): string | undefined {
@@ -72,14 +73,13 @@ class PathParser {
     const nodes: PathNode[] = []
     while (this.at < this.text.length) {
       const text = this.take(/[^{]+/y)
-      if (text !== undefined) nodes.push({ kind: 'literal', value: text, isForEach: false })
+      if (text !== undefined) nodes.push({ kind: 'literal', value: text, isPerValue: false })
       if (this.text[this.at] === '{') nodes.push({ kind: 'list', nodes: this.action() })
     }
     return nodes
   }
 
-  /** What stands in a pair of braces of its own. */
-  private inner(text: string): readonly PathNode[] {
+  private parseInner(text: string): readonly PathNode[] {
     const [first] = new PathParser(`{${text}}`, this.depth + 1).parse()
     return first?.kind === 'list' ? first.nodes : []
   }
@@ -100,16 +100,16 @@ class PathParser {
       else if (next === '.') {
         this.at++
         nodes.push(this.field())
-      } else if (next === '"' || next === "'") nodes.push({ kind: 'literal', value: this.quoted(next), isForEach: false })
-      else if (/[+\-\d]/.test(next)) nodes.push({ kind: 'literal', value: this.number(), isForEach: true })
+      } else if (next === '"' || next === "'") nodes.push({ kind: 'literal', value: this.quoted(next), isPerValue: false })
+      else if (/[+\-\d]/.test(next)) nodes.push({ kind: 'literal', value: this.number(), isPerValue: true })
       else if (next === ' ' || next === '@' || next === '$') this.at++
       else if (isWordStart(next)) nodes.push(this.word())
-      else this.fail('an unknown character')
+      else this.fail(`unrecognized character in action: ${next}`)
     }
   }
 
   private recursive(nodes: PathNode[]): void {
-    if (nodes.at(-1)?.kind === 'recursive') this.fail('descends twice')
+    if (nodes.at(-1)?.kind === 'recursive') this.fail('invalid multiple recursive descent')
     this.at += 2
     nodes.push({ kind: 'recursive' })
     if (isWordStart(this.text[this.at] ?? '')) nodes.push(this.field())
@@ -136,21 +136,21 @@ class PathParser {
       name += next
       this.at++
     }
-    return name === 'true' || name === 'false' ? { kind: 'literal', value: name === 'true', isForEach: true } : { kind: 'word', name }
+    return name === 'true' || name === 'false' ? { kind: 'literal', value: name === 'true', isPerValue: true } : { kind: 'word', name }
   }
 
   private number(): unknown {
     const text = this.take(/[+-]?[\d.]*/y) ?? ''
     if (/^[+-]?\d+$/.test(text)) return new LiteralNumber(Number(text), true)
     if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(text)) return new LiteralNumber(Number(text), false)
-    return this.fail('no number')
+    return this.fail(`cannot parse number ${text}`)
   }
 
   private quoted(quote: string): string {
     const start = this.at++
     for (;;) {
       const next = this.text[this.at] ?? ''
-      if (next === '' || next === '\n') this.fail('an open quote')
+      if (next === '' || next === '\n') this.fail('unterminated quoted string')
       this.at++
       if (next === quote && this.text[this.at - 2] !== '\\') return this.unescape(this.text.slice(start + 1, this.at - 1), quote)
     }
@@ -160,31 +160,34 @@ class PathParser {
     return text.replace(/\\(u[\da-fA-F]{4}|x[\da-fA-F]{2}|[0-7]{3}|.?)/gs, (_, code: string) => {
       if (/^[ux]/.test(code) && code.length > 1) return String.fromCharCode(Number.parseInt(code.slice(1), 16))
       if (/^[0-7]{3}$/.test(code)) return String.fromCharCode(Number.parseInt(code, 8))
-      const plain = code === quote || code === '\\' ? code : escapes[code]
-      return plain ?? this.fail('an unknown escape')
+      const unescaped = code === quote || code === '\\' ? code : escapes[code]
+      return unescaped ?? this.fail(`unrecognized escape \\${code}`)
     })
   }
 
   private brackets(): readonly PathNode[] {
-    const inside = this.take(/\[[^\]\n]*\]/y)
-    if (inside === undefined) this.fail('an open bracket')
-    const text = inside === '[*]' ? ':' : inside.slice(1, -1)
+    const bracketed = this.take(/\[[^\]\n]*\]/y)
+    if (bracketed === undefined) this.fail('unterminated array')
+    const text = bracketed === '[*]' ? ':' : bracketed.slice(1, -1)
     const parts = text.split(',')
-    if (parts.length > 1) return [{ kind: 'union', lists: parts.map((part) => this.inner(`[${part.replace(/^ +| +$/g, '')}]`)) }]
+    if (parts.length > 1) return [{ kind: 'union', lists: parts.map((part) => this.parseInner(`[${part.replace(/^ +| +$/g, '')}]`)) }]
     const key = /^'([^']*)'$/.exec(text)?.[1]
-    if (key !== undefined) return this.inner(`.${key}`)
+    if (key !== undefined) return [{ kind: 'key', name: key, path: this.parseInner(`.${key}`) }]
     const slice = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/.exec(text)
-    if (slice === null) this.fail('no index')
+    if (slice === null) {
+      const hint = text.startsWith('"') ? `: a name stands in single quotes, [${text.replaceAll('"', "'")}]` : ''
+      this.fail(`invalid array index ${text}${hint}`)
+    }
     return [{ kind: 'slice', slice: this.slice(slice[1] ?? '', slice[2], slice[3]) }]
   }
 
-  private slice(from: string, to: string | undefined, by: string | undefined): Slice {
+  private slice(from: string, to: string | undefined, step: string | undefined): Slice {
     const number = (digits: string): number | undefined => {
-      if (digits === '-') this.fail('no index')
+      if (digits === '-') this.fail('invalid array index -')
       return digits === '' ? undefined : Number(digits)
     }
     const end = to === undefined ? (number(from) ?? 0) + 1 : number(to.slice(1))
-    return { from: number(from), to: end, by: by === undefined ? undefined : number(by.slice(1)), isOne: to === undefined }
+    return { from: number(from), to: end, step: step === undefined ? undefined : number(step.slice(1)), isIndex: to === undefined }
   }
 
   private filter(): PathNode {
@@ -194,7 +197,7 @@ class PathParser {
     let isClosed = true
     for (;;) {
       const next = this.text[this.at] ?? ''
-      if (next === '' || next === '\n') this.fail('an open filter')
+      if (next === '' || next === '\n') this.fail('unterminated filter')
       this.at++
       if (next === '"' || next === "'") {
         if (quote === '') {
@@ -204,12 +207,12 @@ class PathParser {
       } else if (next === ')' && isClosed) break
     }
     const text = this.text.slice(start, this.at - 1)
-    if (this.take(/\]/y) === undefined) this.fail('an open bracket')
+    if (this.take(/\]/y) === undefined) this.fail('unclosed array expect ]')
     const compared = /^([^!<>=]+)([!<>=]+)(.+)$/.exec(text)
-    if (compared === null) return { kind: 'filter', left: this.inner(text), right: [], operator: 'exists' }
+    if (compared === null) return { kind: 'filter', left: this.parseInner(text), right: [], operator: 'exists' }
     const [, left = '', operator = '', right = ''] = compared
-    return { kind: 'filter', left: this.inner(left), right: this.inner(right), operator }
+    return { kind: 'filter', left: this.parseInner(left), right: this.parseInner(right), operator }
   }
 }
 
-const escapes: { readonly [letter: string]: string } = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
+const escapes: { readonly [char: string]: string } = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }

@@ -1,4 +1,4 @@
-// Options of deletions: from the query, from the body instead, preconditions, cascades and their contradictions.
+// Tests of DeleteOptions: from the query, from the body, preconditions, propagation policy and contradictions.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { readQuery } from './query.js'
 const identity = identityOf('kubernetes')
 const fromQuery = (query: string) => parseDeleteOptions({ query: readQuery(query), identity })
 const fromBody = (body: DeleteOptions, query = '') => parseDeleteOptions({ query: readQuery(query), body, identity })
-const type = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' }
+const typeMeta = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' }
 
 const queries = [
   { query: '', options: {} },
@@ -21,53 +21,53 @@ const queries = [
   { query: 'dryRun=All&dryRun=', options: { dryRun: ['All'] } },
   { query: 'dryRun', options: {} },
 ]
-for (const { query, options } of queries) test(`query: ${query}`, () => assert.deepEqual(fromQuery(query), { ...options, ...type }))
+for (const { query, options } of queries) test(`query: ${query}`, () => assert.deepEqual(fromQuery(query), { ...options, ...typeMeta }))
 
-test('the version of a collection is no condition on its objects', () => {
-  assert.deepEqual(fromQuery('resourceVersion=0&uid=u'), { preconditions: { uid: 'u', resourceVersion: '0' }, ...type })
+test('uid and resourceVersion are preconditions, also resourceVersion 0', () => {
+  assert.deepEqual(fromQuery('resourceVersion=0&uid=u'), { preconditions: { uid: 'u', resourceVersion: '0' }, ...typeMeta })
 })
 
-test('a body is all that counts', () => {
+test('a body replaces the query', () => {
   const body = { kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 1, dryRun: [''] }
-  assert.deepEqual(fromBody(body, 'propagationPolicy=Sideways&gracePeriodSeconds=x'), { gracePeriodSeconds: 1, ...type })
+  assert.deepEqual(fromBody(body, 'propagationPolicy=Sideways&gracePeriodSeconds=x'), { gracePeriodSeconds: 1, ...typeMeta })
 })
 
-const refusals = [
+const rejections = [
   {
-    name: 'grace period',
+    name: 'a grace period that is not an integer',
     parse: () => fromQuery('gracePeriodSeconds=x'),
     code: 400,
     message: 'gracePeriodSeconds: Invalid value: "x": must be an integer',
   },
   {
-    name: 'another kind',
+    name: 'a body of another kind',
     parse: () => fromBody({ kind: 'Pod' }),
     code: 400,
     message: 'the body of a delete request must be of kind DeleteOptions, not Pod',
   },
   {
-    name: 'both cascades',
+    name: 'orphanDependents with propagationPolicy',
     parse: () => fromBody({ orphanDependents: true, propagationPolicy: 'Foreground' }),
     code: 422,
     message:
       'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Foreground": orphanDependents and deletionPropagation cannot be both set',
   },
   {
-    name: 'unknown policy',
+    name: 'an unknown propagation policy',
     parse: () => fromQuery('propagationPolicy=Sideways'),
     code: 422,
     message:
       'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
   },
   {
-    name: 'dry run',
+    name: 'an unsupported dryRun value',
     parse: () => fromBody({ dryRun: ['Some'] }),
     code: 422,
     message: 'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
   },
 ] as const
-for (const { name, parse, code, message } of refusals)
-  test(`refused: ${name}`, () => {
+for (const { name, parse, code, message } of rejections)
+  test(`rejected: ${name}`, () => {
     assert.throws(parse, (thrown) => {
       assert.ok(thrown instanceof ApiError)
       assert.equal(thrown.message, message)
@@ -82,4 +82,5 @@ const policies = [
   { options: { orphanDependents: true }, policy: 'Orphan' },
   { options: { orphanDependents: false }, policy: 'Background' },
 ]
-for (const { options, policy } of policies) test(`policy of ${JSON.stringify(options)}`, () => assert.equal(propagationOf(options), policy))
+for (const { options, policy } of policies)
+  test(`propagation policy of ${JSON.stringify(options)}`, () => assert.equal(propagationOf(options), policy))

@@ -1,21 +1,21 @@
-// What a DELETE may say, in its query or in its body. A body, if there is one, is all that counts.
+// DeleteOptions from the query or the body of a DELETE. A body replaces the query.
 
 import { badRequest } from '../api-error.js'
 import { type FieldError, invalid, notSupported } from '../field-error.js'
 import type { Identity } from '../identity.js'
 import type * as meta from '../meta.schema.js'
-import { refuse, type TypeMeta, typeOf } from './options-object.js'
-import { booleanParameter, integerParameter, textParameter } from './parameters.js'
+import { type TypeMeta, throwIfInvalid, typeMetaOf } from './options-object.js'
 import type { Query } from './query.js'
+import { booleanParameter, integerParameter, textParameter } from './query-parameters.js'
 import { dryRunErrors } from './write-options.js'
 
 export type DeleteOptions = meta.DeleteOptions & TypeMeta
 
-export type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan'
+type PropagationPolicy = 'Foreground' | 'Background' | 'Orphan'
 
-export interface DeleteRequest {
+interface DeleteRequest {
   readonly query: Query
-  /** What the body was decoded to; undefined without a body. */
+  /** Undefined without a body. */
   readonly body?: DeleteOptions | undefined
   readonly identity: Identity
 }
@@ -23,13 +23,14 @@ export interface DeleteRequest {
 export function parseDeleteOptions(request: DeleteRequest): DeleteOptions {
   const options = request.body === undefined ? fromQuery(request) : fromBody(request.body)
   checkDeleteOptions(options, request.identity)
-  return { ...options, ...typeOf('DeleteOptions', request.identity) }
+  return { ...options, ...typeMetaOf('DeleteOptions', request.identity) }
 }
 
-/** Throws where options contradict each other or do not exist, wherever they were sent. */
-export const checkDeleteOptions = (options: DeleteOptions, identity: Identity): void => refuse('DeleteOptions', identity, errorsOf(options))
+/** Throws a 422 if a value is not supported or options contradict each other. */
+export const checkDeleteOptions = (options: DeleteOptions, identity: Identity): void =>
+  throwIfInvalid('DeleteOptions', identity, errorsOf(options))
 
-/** What becomes of the dependents, if the client said: by the present field, or by the one that came before it. */
+/** From `propagationPolicy`, or from the deprecated `orphanDependents`. */
 export function propagationOf(options: DeleteOptions): PropagationPolicy | undefined {
   if (options.propagationPolicy !== undefined) return options.propagationPolicy as PropagationPolicy
   if (options.orphanDependents === undefined) return undefined
@@ -60,8 +61,8 @@ function fromQuery({ query }: DeleteRequest): DeleteOptions {
 function fromBody(body: DeleteOptions): DeleteOptions {
   if (body.kind !== undefined && body.kind !== '' && body.kind !== 'DeleteOptions')
     throw badRequest(`the body of a delete request must be of kind DeleteOptions, not ${body.kind}`)
-  const { dryRun: given, ...rest } = body
-  const dryRun = given?.filter((value) => value !== '') ?? []
+  const { dryRun: values, ...rest } = body
+  const dryRun = values?.filter((value) => value !== '') ?? []
   return dryRun.length === 0 ? rest : { ...rest, dryRun }
 }
 

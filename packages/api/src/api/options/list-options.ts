@@ -1,17 +1,17 @@
-// What a GET of a collection may say: which objects, of which state, how many, and whether to stay for the changes.
+// ListOptions from the query of a list or watch: selectors, resourceVersion and match, limit, continue, bookmarks, timeout.
 
 import { type FieldError, forbidden, notSupported } from '../field-error.js'
-import { type CompiledFieldSelector, checkFields, parseFieldSelector, type SelectableFields } from '../field-selector.js'
 import type { Identity } from '../identity.js'
-import { type CompiledLabelSelector, compileLabelSelector } from '../label-selector.js'
+import { type CompiledFieldSelector, checkFields, parseFieldSelector, type SelectableFields } from '../selectors/field-selector.js'
+import { type CompiledLabelSelector, compileLabelSelector } from '../selectors/label-selector.js'
 import { decodeContinueToken } from './continue-token.js'
-import { refuse } from './options-object.js'
-import { booleanParameter, integerParameter, textParameter } from './parameters.js'
+import { throwIfInvalid } from './options-object.js'
 import type { Query } from './query.js'
-import { type ListVersion, listVersion, mostRecent, type WatchStart, watchStart } from './read-version.js'
+import { booleanParameter, integerParameter, textParameter } from './query-parameters.js'
+import { type ListVersion, listVersion, mostRecent, type WatchStart, watchStart } from './resource-version-match.js'
 
-/** Undefined where everything is wanted, so that nobody runs a test that all pass. */
-export interface Selectors {
+/** An undefined selector matches everything. */
+interface Selectors {
   readonly labels: CompiledLabelSelector | undefined
   readonly fields: CompiledFieldSelector | undefined
 }
@@ -19,7 +19,6 @@ export interface Selectors {
 export interface ListOptions {
   readonly selection: Selectors
   readonly version: ListVersion
-  /** The most objects in one answer; 0: all. */
   readonly limit: number
   readonly timeoutSeconds?: number
 }
@@ -33,42 +32,44 @@ export interface WatchOptions {
 
 export interface ListContext {
   readonly identity: Identity
-  /** The fields that the kind lets a selector ask for. */
   readonly fields: SelectableFields
+  /** True: `limit` and `continue` are ignored. */
+  readonly isUnpaged?: boolean
 }
 
-export const everySelection: Selectors = { labels: undefined, fields: undefined }
-const usualList: ListOptions = { selection: everySelection, version: mostRecent, limit: 0 }
+const noSelectors: Selectors = { labels: undefined, fields: undefined }
+const defaultListOptions: ListOptions = { selection: noSelectors, version: mostRecent, limit: 0 }
 
-/** Whether a GET of a collection asks for its changes; also when the rest of its query is wrong, for that decides what must be allowed. */
+/** True for `?watch`. Decides the verb for authorization, so it accepts queries that are otherwise invalid. */
 export const isWatchRequested = (query: Query): boolean => booleanParameter(query, 'watch') ?? false
 
 export function parseListOptions(query: Query, context: ListContext): ListOptions {
-  if (query.isEmpty) return usualList
-  const read = readParameters(query)
-  refuse('ListOptions', context.identity, matchErrors(read, { isWatch: false }))
-  if (read.selection.fields !== undefined) checkFields(read.selection.fields, context.fields)
-  const token = read.continue === undefined ? undefined : decodeContinueToken(read.continue, context.identity)
-  const version = listVersion({ resourceVersion: read.resourceVersion, match: read.match, hasLimit: read.limit > 0, token })
+  if (query.isEmpty) return defaultListOptions
+  const parameters = readParameters(query)
+  throwIfInvalid('ListOptions', context.identity, matchErrors(parameters, { isWatch: false }))
+  if (parameters.selection.fields !== undefined) checkFields(parameters.selection.fields, context.fields)
+  const { limit, continue: continueText } = context.isUnpaged ? { limit: 0, continue: undefined } : parameters
+  const token = continueText === undefined ? undefined : decodeContinueToken(continueText, context.identity)
+  const version = listVersion({ resourceVersion: parameters.resourceVersion, match: parameters.match, hasLimit: limit > 0, token })
   return {
-    selection: read.selection,
+    selection: parameters.selection,
     version,
-    // A reader to whom any state will do gets all of it at once: the next page could not be of the same state.
-    limit: version.mode === 'any' ? 0 : Math.max(0, read.limit),
-    ...read.timeout,
+    // resourceVersion=0 ignores the limit: the next page could show another state.
+    limit: version.mode === 'any' ? 0 : Math.max(0, limit),
+    ...parameters.timeout,
   }
 }
 
-/** `limit` and `continue` mean nothing to a watch, and are not looked at. */
+/** Ignores `limit` and `continue`. */
 export function parseWatchOptions(query: Query, context: ListContext): WatchOptions {
-  const read = readParameters(query)
-  refuse('ListOptions', context.identity, matchErrors(read, { isWatch: true }))
-  if (read.selection.fields !== undefined) checkFields(read.selection.fields, context.fields)
+  const parameters = readParameters(query)
+  throwIfInvalid('ListOptions', context.identity, matchErrors(parameters, { isWatch: true }))
+  if (parameters.selection.fields !== undefined) checkFields(parameters.selection.fields, context.fields)
   return {
-    selection: read.selection,
-    start: watchStart(read.resourceVersion),
+    selection: parameters.selection,
+    start: watchStart(parameters.resourceVersion),
     allowBookmarks: booleanParameter(query, 'allowWatchBookmarks') ?? false,
-    ...read.timeout,
+    ...parameters.timeout,
   }
 }
 
@@ -81,7 +82,7 @@ interface ListParameters {
   readonly timeout: { readonly timeoutSeconds?: number }
 }
 
-/** Numbers are looked at before selectors: the first fault decides the answer. */
+/** Reads numbers before selectors: the first error becomes the response. */
 function readParameters(query: Query): ListParameters {
   const timeoutSeconds = integerParameter(query, 'timeoutSeconds')
   const limit = integerParameter(query, 'limit') ?? 0
@@ -97,17 +98,18 @@ function readParameters(query: Query): ListParameters {
   }
 }
 
-const field = 'resourceVersionMatch'
+const matchField = 'resourceVersionMatch'
 
-function matchErrors(read: ListParameters, { isWatch }: { readonly isWatch: boolean }): readonly FieldError[] {
-  const { match } = read
+function matchErrors(parameters: ListParameters, { isWatch }: { readonly isWatch: boolean }): readonly FieldError[] {
+  const { match } = parameters
   if (match === undefined) return []
   const errors: FieldError[] = []
-  if (isWatch) errors.push(forbidden(field, `${field} is forbidden for watch`))
-  if (read.resourceVersion === undefined) errors.push(forbidden(field, `${field} is forbidden unless resourceVersion is provided`))
-  if (read.continue !== undefined) errors.push(forbidden(field, `${field} is forbidden when continue is provided`))
-  if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(field, match, ['Exact', 'NotOlderThan', '']))
-  if (match === 'Exact' && read.resourceVersion !== undefined && /^0+$/.test(read.resourceVersion))
-    errors.push(forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`))
+  if (isWatch) errors.push(forbidden(matchField, `${matchField} is forbidden for watch`))
+  if (parameters.resourceVersion === undefined)
+    errors.push(forbidden(matchField, `${matchField} is forbidden unless resourceVersion is provided`))
+  if (parameters.continue !== undefined) errors.push(forbidden(matchField, `${matchField} is forbidden when continue is provided`))
+  if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
+  if (match === 'Exact' && parameters.resourceVersion !== undefined && /^0+$/.test(parameters.resourceVersion))
+    errors.push(forbidden(matchField, `${matchField} "exact" is forbidden for resourceVersion "0"`))
   return errors
 }

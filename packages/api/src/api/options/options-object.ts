@@ -1,4 +1,4 @@
-// What all options share as objects of the API: their type, and the one answer that refuses them.
+// Kind, apiVersion and 422 error that CreateOptions, UpdateOptions, PatchOptions, DeleteOptions and ListOptions share.
 
 import { invalid } from '../api-error.js'
 import type { FieldError } from '../field-error.js'
@@ -11,9 +11,8 @@ export interface TypeMeta {
 
 const groupOf = (identity: Identity): string => identity.group({ stem: 'meta' })
 
-export const typeOf = (kind: string, identity: Identity): TypeMeta => ({ kind, apiVersion: `${groupOf(identity)}/v1` })
+export const typeMetaOf = (kind: string, identity: Identity): TypeMeta => ({ kind, apiVersion: `${groupOf(identity)}/v1` })
 
-/** Throws if there is anything to say. */
-export function refuse(kind: string, identity: Identity, errors: readonly FieldError[]): void {
+export function throwIfInvalid(kind: string, identity: Identity, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalid({ group: groupOf(identity), kind }, '', errors)
 }

@@ -1,11 +1,11 @@
-// How single parameters of a query become values: the rules that all options share.
+// Typed query parameters: boolean, integer, text; and the error for an invalid value.
 
 import { type ApiError, badRequest } from '../api-error.js'
 import { quote } from '../field-error.js'
 import { parseInt64 } from '../integer.js'
 import type { Query } from './query.js'
 
-/** Whatever stands there means yes, nothing at all too, but for `false` and `0`. */
+/** Any value but `0` and `false` (in any letter case) is true, also the empty value. Undefined without the parameter. */
 export function booleanParameter(query: Query, name: string): boolean | undefined {
   const text = query.first(name)
   return text === undefined ? undefined : text !== '0' && text.toLowerCase() !== 'false'
@@ -19,7 +19,6 @@ export function integerParameter(query: Query, name: string): number | undefined
   return Number(value)
 }
 
-/** An empty text is the same as none. */
 export const textParameter = (query: Query, name: string): string | undefined => query.first(name) || undefined
 
 export const badParameter = (name: string, value: string, rule: string): ApiError =>

@@ -1,11 +1,11 @@
-// What a client may say of how long it waits, and the words for what it may not.
+// Tests of the `timeout` query parameter and its error messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api-error.js'
 import { requestTimeout } from './request-timeout.js'
 
-test('a timeout is a duration; nothing and less leave it to the server', () => {
+test('requestTimeout parses a duration and ignores zero and negative ones', () => {
   assert.equal(requestTimeout('timeout=1m30.5s'), 90_500)
   assert.equal(requestTimeout('watch=0&timeout=250ms'), 250)
   assert.equal(requestTimeout('%74imeout=2h'), 7_200_000)
@@ -15,8 +15,8 @@ test('a timeout is a duration; nothing and less leave it to the server', () => {
     assert.equal(requestTimeout(query), undefined, query)
 })
 
-test('what is no duration is refused with what is wrong about it', () => {
-  const words = new Map([
+test('an invalid duration returns 400 with the reason', () => {
+  const messages = new Map([
     ['invalid', 'invalid duration "invalid"'],
     ['5', 'missing unit in duration "5"'],
     ['1s5', 'missing unit in duration "1s5"'],
@@ -26,12 +26,12 @@ test('what is no duration is refused with what is wrong about it', () => {
     ['-', 'invalid duration "-"'],
     ['9999999h', 'invalid duration "9999999h"'],
   ])
-  for (const [text, why] of words)
+  for (const [text, problem] of messages)
     assert.throws(
       () => requestTimeout(`timeout=${encodeURIComponent(text)}`),
       (error) =>
         error instanceof ApiError &&
         error.status.code === 400 &&
-        error.message === `invalid timeout specified in the request URL - time: ${why}`,
+        error.message === `invalid timeout specified in the request URL - time: ${problem}`,
     )
 })

@@ -1,38 +1,34 @@
-// Which state of the store a reader wants: the tables of `resourceVersion` for get, list and watch, as values.
+// resourceVersion and resourceVersionMatch of get, list and watch: most recent, any, not older than, exact, continue.
 
 import { badRequest } from '../api-error.js'
 import { parseUint64 } from '../integer.js'
 import type { ContinueToken } from './continue-token.js'
-import { badParameter } from './parameters.js'
+import { badParameter } from './query-parameters.js'
 
-/** The latest state, for certain. */
-export interface MostRecent {
+interface MostRecent {
   readonly mode: 'most-recent'
 }
 
-/** Any state that is at hand. */
-export interface AnyVersion {
+interface AnyVersion {
   readonly mode: 'any'
 }
 
-/** The number of a version that a client sent; one past 2^53 is rounded, and in the future of any store. */
-export interface AskedVersion {
+/** Versions beyond 2^53 are rounded: no store has reached them. */
+export interface RequestedVersion {
   readonly resourceVersion: number
-  /** What the client wrote, where the number is rounded. */
-  readonly asked?: string
+  readonly requested?: string
 }
 
-export interface NotOlderThan extends AskedVersion {
+interface NotOlderThan extends RequestedVersion {
   readonly mode: 'not-older-than'
 }
 
-/** That very state; for a watch, the changes after it. */
-export interface ExactVersion extends AskedVersion {
+/** A list shows the state at this version; a watch starts with the changes after it. */
+interface ExactVersion extends RequestedVersion {
   readonly mode: 'exact'
 }
 
-/** The state in which an earlier page was read, from where that page ended. */
-export interface ContinuedVersion {
+interface ContinuedVersion {
   readonly mode: 'continue'
   readonly token: ContinueToken
 }
@@ -42,13 +38,13 @@ export type ListVersion = MostRecent | AnyVersion | NotOlderThan | ExactVersion 
 export type WatchStart = MostRecent | AnyVersion | ExactVersion
 
 export const mostRecent: MostRecent = { mode: 'most-recent' }
-export const anyVersion: AnyVersion = { mode: 'any' }
+const anyVersion: AnyVersion = { mode: 'any' }
 
-function parseResourceVersion(text: string): AskedVersion {
+function parseResourceVersion(text: string): RequestedVersion {
   const value = parseUint64(text)
-  if (value === undefined) throw badParameter('resourceVersion', text, 'must be the resourceVersion of an earlier answer')
+  if (value === undefined) throw badParameter('resourceVersion', text, 'must be the resourceVersion of an earlier response')
   const resourceVersion = Number(value)
-  return Number.isSafeInteger(resourceVersion) ? { resourceVersion } : { resourceVersion, asked: String(value) }
+  return Number.isSafeInteger(resourceVersion) ? { resourceVersion } : { resourceVersion, requested: String(value) }
 }
 
 export function getVersion(text: string | undefined): GetVersion {
@@ -63,9 +59,8 @@ export function watchStart(text: string | undefined): WatchStart {
   return version.resourceVersion === 0 ? anyVersion : { mode: 'exact', ...version }
 }
 
-export interface ListVersionRequest {
+interface ListVersionRequest {
   readonly resourceVersion: string | undefined
-  /** Already found to be allowed together with the rest. */
   readonly match: string | undefined
   readonly hasLimit: boolean
   readonly token: ContinueToken | undefined

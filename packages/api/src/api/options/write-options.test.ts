@@ -1,10 +1,10 @@
-// Options of writes: dry run, field manager, field validation, force, and how they are refused.
+// Tests of CreateOptions, UpdateOptions and PatchOptions: dryRun, fieldManager, fieldValidation, force.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api-error.js'
+import { defaultFeatureGates, parseFeatureGates } from '../feature-gates/feature-gates.js'
 import { identityOf } from '../identity.js'
-import { fieldManagerOr } from './field-manager.js'
 import { readQuery } from './query.js'
 import { fieldValidationOf, isDryRun, parseCreateOptions, parsePatchOptions, parseUpdateOptions } from './write-options.js'
 
@@ -13,7 +13,7 @@ const create = (query: string) => parseCreateOptions(readQuery(query), identity)
 const patch = (query: string) => parsePatchOptions(readQuery(query), { identity, isApply: false })
 const apply = (query: string) => parsePatchOptions(readQuery(query), { identity, isApply: true })
 
-test('the options are an object of the API', () => {
+test('parsed options have kind and apiVersion', () => {
   assert.deepEqual(create(''), { kind: 'CreateOptions', apiVersion: 'meta.cluster.io/v1' })
   assert.deepEqual(parseUpdateOptions(readQuery('dryRun=All&fieldManager=m&fieldValidation=Strict'), identity), {
     kind: 'UpdateOptions',
@@ -31,55 +31,58 @@ test('the options are an object of the API', () => {
 })
 
 const dryRuns = [
-  { query: '', is: false },
-  { query: 'dryRun', is: false },
-  { query: 'dryRun=', is: false },
-  { query: 'dryRun=All', is: true },
-  { query: 'dryRun=All&dryRun=All', is: true },
-  { query: 'dryRun=&dryRun=All', is: true },
+  { query: '', isOn: false },
+  { query: 'dryRun', isOn: false },
+  { query: 'dryRun=', isOn: false },
+  { query: 'dryRun=All', isOn: true },
+  { query: 'dryRun=All&dryRun=All', isOn: true },
+  { query: 'dryRun=&dryRun=All', isOn: true },
 ]
-for (const { query, is } of dryRuns) test(`dry run: ${query}`, () => assert.equal(isDryRun(create(query)), is))
+for (const { query, isOn } of dryRuns) test(`dry run: ${query}`, () => assert.equal(isDryRun(create(query)), isOn))
 
-test('field validation warns unless told otherwise', () => {
-  assert.equal(fieldValidationOf(create('')), 'Warn')
-  assert.equal(fieldValidationOf(create('fieldValidation=')), 'Warn')
-  assert.equal(fieldValidationOf(create('fieldValidation=Ignore')), 'Ignore')
+test('fieldValidation defaults to Warn', () => {
+  assert.equal(fieldValidationOf({ options: create(''), gates: defaultFeatureGates }), 'Warn')
+  assert.equal(fieldValidationOf({ options: create('fieldValidation='), gates: defaultFeatureGates }), 'Warn')
+  assert.equal(fieldValidationOf({ options: create('fieldValidation=Ignore'), gates: defaultFeatureGates }), 'Ignore')
+  const gates = parseFeatureGates(['ServerSideFieldValidation=false'])
+  for (const query of ['', 'fieldValidation=Strict', 'fieldValidation=Warn'])
+    assert.equal(fieldValidationOf({ options: create(query), gates }), 'Ignore')
 })
 
-const refusals = [
+const rejections = [
   {
-    name: 'dry run',
+    name: 'an unsupported dryRun value',
     parse: () => create('dryRun=Some'),
     message: 'CreateOptions.meta.cluster.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
   },
   {
-    name: 'dry run twice',
+    name: 'a supported and an unsupported dryRun value',
     parse: () => create('dryRun=All&dryRun=none'),
     message: 'CreateOptions.meta.cluster.io "" is invalid: dryRun: Unsupported value: ["All","none"]: supported values: "All"',
   },
   {
-    name: 'validation',
+    name: 'an unsupported fieldValidation value',
     parse: () => create('fieldValidation=Sometimes'),
     message:
       'CreateOptions.meta.cluster.io "" is invalid: fieldValidation: Unsupported value: "Sometimes": supported values: "", "Ignore", "Strict", "Warn"',
   },
   {
-    name: 'long manager',
+    name: 'a fieldManager above 128 bytes',
     parse: () => patch(`fieldManager=${'m'.repeat(129)}`),
     message: 'PatchOptions.meta.cluster.io "" is invalid: fieldManager: Too long: must have at most 128 bytes',
   },
   {
-    name: 'unprintable manager',
+    name: 'an unprintable character in fieldManager',
     parse: () => patch('fieldManager=a%0Ab'),
     message: 'PatchOptions.meta.cluster.io "" is invalid: fieldManager: Invalid value: "a\\nb": invalid character U+000A (at position 1)',
   },
   {
-    name: 'force on a patch',
+    name: 'force on a non-apply patch',
     parse: () => patch('force=perhaps'),
     message: 'PatchOptions.meta.cluster.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
   },
   {
-    name: 'force=false on a patch',
+    name: 'force=false on a non-apply patch',
     parse: () => patch('force=false'),
     message: 'PatchOptions.meta.cluster.io "" is invalid: force: Forbidden: may not be specified for non-apply patch',
   },
@@ -94,14 +97,14 @@ const refusals = [
     message: 'PatchOptions.meta.cluster.io "" is invalid: fieldManager: Required value: is required for apply patch',
   },
   {
-    name: 'several',
+    name: 'several invalid options',
     parse: () => apply('dryRun=x'),
     message:
       'PatchOptions.meta.cluster.io "" is invalid: [fieldManager: Required value: is required for apply patch, dryRun: Unsupported value: ["x"]: supported values: "All"]',
   },
 ] as const
-for (const { name, parse, message } of refusals)
-  test(`refused: ${name}`, () => {
+for (const { name, parse, message } of rejections)
+  test(`rejected: ${name}`, () => {
     assert.throws(parse, (thrown) => {
       assert.ok(thrown instanceof ApiError)
       assert.equal(thrown.message, message)
@@ -111,17 +114,7 @@ for (const { name, parse, message } of refusals)
     })
   })
 
-test('a manager may have 128 bytes, letters of any language and spaces', () => {
+test('a fieldManager may have 128 bytes, non-ASCII letters and spaces', () => {
   assert.equal(patch(`fieldManager=${'m'.repeat(128)}`).fieldManager?.length, 128)
   assert.equal(patch('fieldManager=zo%C3%AB%20gr%C3%B6%C3%9Fe%201').fieldManager, 'zoë größe 1')
 })
-
-const managers = [
-  { given: 'm', agent: 'kubectl/v1', name: 'm' },
-  { given: undefined, agent: 'kubectl/v1.26 (linux)', name: 'kubectl' },
-  { given: '', agent: 'a\tb\u0000c/1', name: 'abc' },
-  { given: undefined, agent: undefined, name: '' },
-  { given: undefined, agent: 'é'.repeat(100), name: 'é'.repeat(64) },
-]
-for (const { given, agent, name } of managers)
-  test(`manager from ${given} and ${agent}`, () => assert.equal(fieldManagerOr(given, agent), name))

@@ -1,18 +1,19 @@
-// What a POST, PUT or PATCH may say besides its body. The result is the options object that admission webhooks are shown.
+// CreateOptions, UpdateOptions and PatchOptions from the query. Admission webhooks receive the same objects.
 
+import type { FeatureGates } from '../definition/resource-definition.js'
 import { type FieldError, forbidden, notSupported, required } from '../field-error.js'
 import type { Identity } from '../identity.js'
 import type * as meta from '../meta.schema.js'
-import { validateFieldManager } from '../validation/managed-fields.js'
-import { refuse, type TypeMeta, typeOf } from './options-object.js'
-import { booleanParameter, textParameter } from './parameters.js'
+import { validateFieldManager } from '../validation/metadata/object-meta.js'
+import { type TypeMeta, throwIfInvalid, typeMetaOf } from './options-object.js'
 import type { Query } from './query.js'
+import { booleanParameter, textParameter } from './query-parameters.js'
 
 export type CreateOptions = meta.CreateOptions & TypeMeta
 export type UpdateOptions = meta.UpdateOptions & TypeMeta
 export type PatchOptions = meta.PatchOptions & TypeMeta
 
-export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
 interface CommonOptions {
   readonly dryRun?: readonly string[]
@@ -20,17 +21,21 @@ interface CommonOptions {
   readonly fieldValidation?: string
 }
 
-/** With a dry run everything happens but the storing. */
 export const isDryRun = (options: { readonly dryRun?: readonly string[] }): boolean => (options.dryRun?.length ?? 0) > 0
 
-/** What becomes of unknown and repeated fields; a warning unless the client says otherwise. */
-export const fieldValidationOf = (options: { readonly fieldValidation?: string }): FieldValidation =>
-  (options.fieldValidation as FieldValidation | undefined) ?? 'Warn'
+interface ValidatedCall {
+  readonly options: { readonly fieldValidation?: string }
+  readonly gates: FeatureGates
+}
+
+/** Default: Warn. Without the feature gate, unknown and duplicate fields are always ignored. */
+export const fieldValidationOf = ({ options, gates }: ValidatedCall): FieldValidation =>
+  gates('ServerSideFieldValidation') ? ((options.fieldValidation as FieldValidation | undefined) ?? 'Warn') : 'Ignore'
 
 type ParseOptions<Options> = (query: Query, identity: Identity) => Options
 
-/** Most writes have no parameters, or those of the write before: then the options are the same, too. Queries are never changed. */
-function keepingLast<Options>(parse: ParseOptions<Options>): ParseOptions<Options> {
+/** Caches the options of the last query, because most writes have the same query. */
+function cacheLast<Options>(parse: ParseOptions<Options>): ParseOptions<Options> {
   let last: { readonly query: Query; readonly identity: Identity; readonly options: Options } | undefined
   return (query, identity) => {
     if (last?.query !== query || last.identity !== identity) last = { query, identity, options: parse(query, identity) }
@@ -38,28 +43,28 @@ function keepingLast<Options>(parse: ParseOptions<Options>): ParseOptions<Option
   }
 }
 
-export const parseCreateOptions = keepingLast((query, identity): CreateOptions => {
+export const parseCreateOptions = cacheLast((query, identity): CreateOptions => {
   const common = commonOptions(query)
-  refuse('CreateOptions', identity, commonErrors(common))
-  return { ...typeOf('CreateOptions', identity), ...common }
+  throwIfInvalid('CreateOptions', identity, commonErrors(common))
+  return { ...typeMetaOf('CreateOptions', identity), ...common }
 })
 
-export const parseUpdateOptions = keepingLast((query, identity): UpdateOptions => {
+export const parseUpdateOptions = cacheLast((query, identity): UpdateOptions => {
   const common = commonOptions(query)
-  refuse('UpdateOptions', identity, commonErrors(common))
-  return { ...typeOf('UpdateOptions', identity), ...common }
+  throwIfInvalid('UpdateOptions', identity, commonErrors(common))
+  return { ...typeMetaOf('UpdateOptions', identity), ...common }
 })
 
-export interface PatchContext {
+interface PatchContext {
   readonly identity: Identity
   readonly isApply: boolean
 }
 
 export const parsePatchOptions = (query: Query, { identity, isApply }: PatchContext): PatchOptions =>
-  (isApply ? parseOfApply : parseOfOthers)(query, identity)
+  (isApply ? parseApplyOptions : parseNonApplyOptions)(query, identity)
 
-const parseOfApply = keepingLast((query, identity) => patchOptionsOf(query, { identity, isApply: true }))
-const parseOfOthers = keepingLast((query, identity) => patchOptionsOf(query, { identity, isApply: false }))
+const parseApplyOptions = cacheLast((query, identity) => patchOptionsOf(query, { identity, isApply: true }))
+const parseNonApplyOptions = cacheLast((query, identity) => patchOptionsOf(query, { identity, isApply: false }))
 
 function patchOptionsOf(query: Query, { identity, isApply }: PatchContext): PatchOptions {
   const common = commonOptions(query)
@@ -67,8 +72,8 @@ function patchOptionsOf(query: Query, { identity, isApply }: PatchContext): Patc
   const errors = [...commonErrors(common)]
   if (isApply && common.fieldManager === undefined) errors.unshift(required('fieldManager', 'is required for apply patch'))
   if (!isApply && force !== undefined) errors.unshift(forbidden('force', 'may not be specified for non-apply patch'))
-  refuse('PatchOptions', identity, errors)
-  return { ...typeOf('PatchOptions', identity), ...common, ...(force === undefined ? {} : { force }) }
+  throwIfInvalid('PatchOptions', identity, errors)
+  return { ...typeMetaOf('PatchOptions', identity), ...common, ...(force === undefined ? {} : { force }) }
 }
 
 function commonOptions(query: Query): CommonOptions {

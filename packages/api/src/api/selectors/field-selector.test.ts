@@ -1,9 +1,9 @@
-// Field selectors: syntax and its refusals, escapes, what a kind lets be asked for, and the shortcut by name.
+// Tests of field selectors: syntax, escapes, rejected fields, required value of a field.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from './api-error.js'
-import { compileFieldSelector, metadataFields, narrowToName, oneName, parseFieldSelector, selectableFields } from './field-selector.js'
+import { ApiError } from '../api-error.js'
+import { checkFields, fieldSelectorForName, metadataFields, parseFieldSelector, selectableFields } from './field-selector.js'
 
 const fields: { readonly [path: string]: string } = { 'metadata.name': 'a', 'metadata.namespace': 'n', odd: 'x,y=z\\' }
 const get = (path: string): string | undefined => fields[path]
@@ -33,56 +33,53 @@ const pods = selectableFields({ namespaced: true, fields: ['spec.nodeName'] })
 const nodes = selectableFields({ namespaced: false, fields: ['spec.unschedulable'] })
 const jobs = selectableFields({ namespaced: true, fields: [], refusal: (field) => `no ${field}` })
 
-const refusals = [
-  { selector: 'metadata.name in (a,b)', of: metadataFields, message: "invalid selector: 'metadata.name in (a,b)'; can't understand 'b)'" },
-  { selector: 'metadata.name=a\\b', of: metadataFields, message: 'invalid field selector: invalid escape sequence: \\b' },
-  { selector: 'metadata.name=a\\', of: metadataFields, message: 'invalid field selector: invalid escape sequence: \\' },
-  { selector: 'metadata.name=a=b', of: metadataFields, message: 'invalid field selector: unescaped character in value: 61' },
+const rejections = [
+  {
+    selector: 'metadata.name in (a,b)',
+    selectable: metadataFields,
+    message: "invalid selector: 'metadata.name in (a,b)'; can't understand 'b)'",
+  },
+  { selector: 'metadata.name=a\\b', selectable: metadataFields, message: 'invalid field selector: invalid escape sequence: \\b' },
+  { selector: 'metadata.name=a\\', selectable: metadataFields, message: 'invalid field selector: invalid escape sequence: \\' },
+  { selector: 'metadata.name=a=b', selectable: metadataFields, message: 'invalid field selector: unescaped character in value: 61' },
   {
     selector: 'metadata.uid=1',
-    of: metadataFields,
+    selectable: metadataFields,
     message: '"metadata.uid" is not a known field selector: only "metadata.name", "metadata.namespace"',
   },
   {
     selector: ' metadata.name=a',
-    of: metadataFields,
+    selectable: metadataFields,
     message: '" metadata.name" is not a known field selector: only "metadata.name", "metadata.namespace"',
   },
-  { selector: 'spec.hostNetwork=true', of: pods, message: 'field label not supported: spec.hostNetwork' },
-  { selector: 'odd=true', of: jobs, message: 'no odd' },
-  { selector: 'constructor=x', of: pods, message: 'field label not supported: constructor' },
-  { selector: 'metadata.namespace=x', of: nodes, message: 'field label not supported: metadata.namespace' },
+  { selector: 'spec.hostNetwork=true', selectable: pods, message: 'field label not supported: spec.hostNetwork' },
+  { selector: 'odd=true', selectable: jobs, message: 'no odd' },
+  { selector: 'constructor=x', selectable: pods, message: 'field label not supported: constructor' },
+  { selector: 'metadata.namespace=x', selectable: nodes, message: 'field label not supported: metadata.namespace' },
 ] as const
 
-for (const { selector, of, message } of refusals)
-  test(`refuses: ${selector}`, () => {
+for (const { selector, selectable, message } of rejections)
+  test(`rejects: ${selector}`, () => {
     assert.throws(
-      () => compileFieldSelector(selector, of),
+      () => checkFields(parseFieldSelector(selector), selectable),
       (thrown) =>
         thrown instanceof ApiError && thrown.status.code === 400 && thrown.status.reason === 'BadRequest' && thrown.message === message,
     )
   })
 
-test('a kind offers its own fields besides those of the metadata', () => {
-  assert.equal(compileFieldSelector('spec.nodeName=n1,metadata.namespace!=x', pods).requirements.length, 2)
+test('a kind adds its own fields to metadata.name and metadata.namespace', () => {
+  checkFields(parseFieldSelector('spec.nodeName=n1,metadata.namespace!=x'), pods)
 })
 
-test('the value that a field must have', () => {
+test('exactValue returns the required value of a field', () => {
   const selector = parseFieldSelector('metadata.namespace!=x,metadata.name=b,metadata.name=a')
   assert.equal(selector.exactValue('metadata.name'), 'a')
   assert.equal(selector.exactValue('metadata.namespace'), undefined)
-  assert.equal(oneName('x').exactValue('metadata.name'), 'x')
+  assert.equal(fieldSelectorForName('x').exactValue('metadata.name'), 'x')
 })
 
-test('the text reads back as the same', () => {
+test('the text of a selector parses to the same selector', () => {
   const selector = parseFieldSelector('b!=2,odd==x\\,y\\=z\\\\')
   assert.equal(selector.text, 'b!=2,odd=x\\,y\\=z\\\\')
   assert.deepEqual(parseFieldSelector(selector.text).requirements, selector.requirements)
-})
-
-test('one object by its path: the selector must not contradict', () => {
-  assert.equal(narrowToName(undefined, 'a').text, 'metadata.name=a')
-  assert.equal(narrowToName(parseFieldSelector('metadata.name=a,x=1'), 'a').text, 'metadata.name=a,x=1')
-  for (const other of ['metadata.name=b', 'x=1'])
-    assert.throws(() => narrowToName(parseFieldSelector(other), 'a'), /fieldSelector metadata\.name doesn't match requested name$/)
 })

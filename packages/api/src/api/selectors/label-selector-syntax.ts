@@ -1,22 +1,22 @@
-// The grammar of label selectors: `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)`, `a>1`, joined by commas. Its refusals are part of the API.
+// Label selector parser: `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)`, `a>1`, joined by commas. Error messages are part of the API.
 
-import { listSome, shorten } from '../base/shorten.js'
-import { sortTexts } from '../base/text-order.js'
-import { badRequest } from './api-error.js'
-import { type FieldError, invalid, mostErrors } from './field-error.js'
-import { parseInt64 } from './integer.js'
-import { labelValue, qualifiedName } from './validation/text-rules.js'
+import { listSome, shorten } from '../../base/shorten.js'
+import { sortTexts } from '../../base/text-order.js'
+import { badRequest } from '../api-error.js'
+import { type FieldError, invalid, maxErrors } from '../field-error.js'
+import { parseInt64 } from '../integer.js'
+import { labelValue, qualifiedName } from '../validation/name-formats.js'
 
 export type Operator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
 
 export interface Requirement {
   readonly key: string
   readonly operator: Operator
-  /** Ordered, each once. None for `exists` and `!`. */
+  /** Sorted; unique if parsed from a query. Empty for `exists` and `!`. */
   readonly values: readonly string[]
 }
 
-/** A word, one of the signs, or the end; `in` and `notin` are words that an operator may be. */
+/** `word` is a key, a value, `in` or `notin`. */
 type TokenKind = 'word' | 'end' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<'
 
 interface Token {
@@ -35,7 +35,7 @@ const binaryOperators: ReadonlyMap<string, Operator> = new Map<string, Operator>
 ])
 const expectedOperators = 'in, notin, =, ==, !=, gt, lt'
 
-const signs = new Set([...'=!(),<>'].map((sign) => sign.charCodeAt(0)))
+const symbols = new Set([...'=!(),<>'].map((symbol) => symbol.charCodeAt(0)))
 const equalsSign = '='.charCodeAt(0)
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
 
@@ -44,21 +44,20 @@ function tokensOf(text: string): readonly Token[] {
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at)
     if (isSpace(code)) at++
-    else if (signs.has(code)) {
+    else if (symbols.has(code)) {
       const isDouble = (code === equalsSign || text[at] === '!') && text.charCodeAt(at + 1) === equalsSign
-      const sign = text.slice(at, at + (isDouble ? 2 : 1))
-      tokens.push({ kind: sign as TokenKind, text: sign })
-      at += sign.length
+      const symbol = text.slice(at, at + (isDouble ? 2 : 1))
+      tokens.push({ kind: symbol as TokenKind, text: symbol })
+      at += symbol.length
     } else {
       const begin = at
-      for (let next = code; at < text.length && !isSpace(next) && !signs.has(next); next = text.charCodeAt(at)) at++
+      for (let next = code; at < text.length && !isSpace(next) && !symbols.has(next); next = text.charCodeAt(at)) at++
       tokens.push({ kind: 'word', text: text.slice(begin, at) })
     }
   }
   return tokens
 }
 
-/** The tokens with a place in them; past the last one is always the end. */
 interface Cursor {
   readonly tokens: readonly Token[]
   position: number
@@ -90,7 +89,7 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
   }
 }
 
-const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`)
+const unparsable = (detail: string): Error => badRequest(`unable to parse requirement: ${detail}`)
 const unexpected = (token: Token, expected: string): Error => unparsable(`found '${shorten(token.text)}', expected: ${expected}`)
 
 function parseRequirement(cursor: Cursor): Requirement {
@@ -100,17 +99,16 @@ function parseRequirement(cursor: Cursor): Requirement {
   if (word.kind !== 'word') throw unexpected(word, 'identifier')
   const key = word.text
   const problems = qualifiedName(key)
-  if (problems.length > 0) throw unparsable(show(invalid('key', key, problems.join('; '))))
+  if (problems.length > 0) throw unparsable(formatError(invalid('key', key, problems.join('; '))))
   if (negated) return { key, operator: '!', values: [] }
   const next = peek(cursor)
   if (next.kind === 'end' || next.kind === ',') return { key, operator: 'exists', values: [] }
   const operator = binaryOperators.get(take(cursor).text)
   if (operator === undefined) throw unexpected(next, expectedOperators)
   const values = operator === 'in' || operator === 'notin' ? parseValues(cursor) : [parseValue(cursor)]
-  return checked({ key, operator, values: sortTexts([...new Set(values)]) })
+  return validateValues({ key, operator, values: sortTexts([...new Set(values)]) })
 }
 
-/** Nothing behind the operator is the empty value. */
 function parseValue(cursor: Cursor): string {
   const next = peek(cursor)
   if (next.kind === 'end' || next.kind === ',') return ''
@@ -119,7 +117,7 @@ function parseValue(cursor: Cursor): string {
   return token.text
 }
 
-/** The list in parentheses. An empty place in it, `()` too, is the empty value; more than one empty place at the end is refused. */
+/** `()` and `(a,)` contain the empty value; `(a,,)` is rejected. */
 function parseValues(cursor: Cursor): readonly string[] {
   const open = take(cursor)
   if (open.kind !== '(') throw unparsable(`found '${shorten(open.text)}' expected: '('`)
@@ -134,7 +132,6 @@ function parseValues(cursor: Cursor): readonly string[] {
   return values
 }
 
-/** Up to the closing parenthesis, which stays. */
 function parseListedValues(cursor: Cursor): readonly string[] {
   const values: string[] = []
   for (;;) {
@@ -154,24 +151,24 @@ function parseListedValues(cursor: Cursor): readonly string[] {
   }
 }
 
-function checked(requirement: Requirement): Requirement {
+function validateValues(requirement: Requirement): Requirement {
   const { key, operator, values } = requirement
   const texts: string[] = []
   let count = 0
-  const complain = (field: string, value: string, problem: string): void => {
-    if (++count <= mostErrors) texts.push(show(invalid(field, value, problem)))
+  const addError = (field: string, value: string, problem: string): void => {
+    if (++count <= maxErrors) texts.push(formatError(invalid(field, value, problem)))
   }
   if (operator === 'gt' || operator === 'lt') {
     for (const [index, value] of values.entries()) {
-      if (parseInt64(value) === undefined) complain(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")
+      if (parseInt64(value) === undefined) addError(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")
     }
   }
   for (const [index, value] of values.entries()) {
     const problems = labelValue(value)
-    if (problems.length > 0) complain(`values[${index}][${key}]`, value, problems.join('; '))
+    if (problems.length > 0) addError(`values[${index}][${key}]`, value, problems.join('; '))
   }
   if (count === 0) return requirement
   throw unparsable(count === 1 ? (texts[0] ?? '') : `[${listSome(texts, count - texts.length)}]`)
 }
 
-const show = (error: FieldError): string => `${error.field}: ${error.message}`
+const formatError = (error: FieldError): string => `${error.field}: ${error.message}`

@@ -1,45 +1,43 @@
-// A question about labels, compiled once: as a test to run on objects, and as data for an index to answer without running it.
+// Label selectors, compiled to a predicate and to requirements that a label index can evaluate.
 
-import { compareText } from '../base/text-order.js'
-import { parseInt64 } from './integer.js'
+import { compareText } from '../../base/text-order.js'
+import { parseInt64 } from '../integer.js'
 import { parseLabelSelector, type Requirement } from './label-selector-syntax.js'
-import { joinedTest } from './many-requirements.js'
 
 export type { Operator, Requirement } from './label-selector-syntax.js'
 
-/** The labels of an object; a key is there only if it is the object's own. */
 export type Labels = Readonly<Record<string, string>>
 
 export interface CompiledLabelSelector {
   matches(labels: Labels | undefined): boolean
-  /** All of them must hold. Ordered by key. */
+  /** All requirements must match. Sorted by key. */
   readonly requirements: readonly Requirement[]
-  /** The one spelling that all equal questions share. */
+  /** Canonical spelling. */
   readonly text: string
   readonly isEverything: boolean
 }
 
-/** The question as an object asks it: `spec.selector` of a workload, `namespaceSelector` of a hook. */
+/** `spec.selector` of a workload, `namespaceSelector` of a webhook. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Labels
   readonly matchExpressions?: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[]
 }
 
-const none: Labels = {}
+const noLabels: Labels = {}
 
-export const everyLabel: CompiledLabelSelector = { matches: () => true, requirements: [], text: '', isEverything: true }
-export const noLabel: CompiledLabelSelector = { matches: () => false, requirements: [], text: '', isEverything: false }
+export const everythingSelector: CompiledLabelSelector = { matches: () => true, requirements: [], text: '', isEverything: true }
+export const nothingSelector: CompiledLabelSelector = { matches: () => false, requirements: [], text: '', isEverything: false }
 
-/** From the words of a query, such as `tier in (web,api),!legacy`. Throws a BadRequest that says what was not understood. */
+/** Parses a query such as `tier in (web,api),!legacy`. Throws a BadRequest. */
 export const compileLabelSelector = (text: string): CompiledLabelSelector =>
-  text === '' ? everyLabel : fromRequirements(parseLabelSelector(text))
+  text === '' ? everythingSelector : fromRequirements(parseLabelSelector(text))
 
 export function fromRequirements(requirements: readonly Requirement[]): CompiledLabelSelector {
-  if (requirements.length === 0) return everyLabel
+  if (requirements.length === 0) return everythingSelector
   const ordered = requirements.toSorted((a, b) => compareText(a.key, b.key))
-  const matches = ordered.length > manyRequirements ? joinedTest(ordered) : testOfAll(ordered)
+  const matches = testOfAll(ordered)
   return {
-    matches: (labels) => matches(labels ?? none),
+    matches: (labels) => matches(labels ?? noLabels),
     requirements: ordered,
     text: ordered.map(showRequirement).join(','),
     isEverything: false,
@@ -53,13 +51,13 @@ const operatorsOfObjects: { readonly [word: string]: Requirement['operator'] } =
   DoesNotExist: '!',
 }
 
-/** Labels and values that it speaks of: how long it takes to compile. */
+/** Number of keys and values, which determines the compile time. */
 export const requirementsIn = ({ matchLabels = {}, matchExpressions = [] }: LabelSelectorObject): number =>
   matchExpressions.reduce((sum, { values = [] }) => sum + 1 + values.length, Object.keys(matchLabels).length)
 
-/** An absent selector picks nothing, an empty one everything. The object is taken as valid: an operator it cannot have picks nothing. */
+/** An undefined selector matches nothing, an empty one everything, an unknown operator nothing. */
 export function fromSelectorObject(selector: LabelSelectorObject | undefined): CompiledLabelSelector {
-  if (selector === undefined) return noLabel
+  if (selector === undefined) return nothingSelector
   const requirements: Requirement[] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({
     key,
     operator: '=',
@@ -67,16 +65,13 @@ export function fromSelectorObject(selector: LabelSelectorObject | undefined): C
   }))
   for (const expression of selector.matchExpressions ?? []) {
     const operator = operatorsOfObjects[expression.operator ?? '']
-    if (operator === undefined) return noLabel
+    if (operator === undefined) return nothingSelector
     requirements.push({ key: expression.key ?? '', operator, values: (expression.values ?? []).toSorted(compareText) })
   }
   return fromRequirements(requirements)
 }
 
 type Test = (labels: Labels) => boolean
-
-/** From here on it is quicker to look at the labels than at the requirements. */
-const manyRequirements = 16
 
 function testOfAll(requirements: readonly Requirement[]): Test {
   const tests = requirements.map(testOf)
@@ -112,7 +107,6 @@ function memberTest(values: readonly string[]): (value: string) => boolean {
   return (value) => set.has(value)
 }
 
-/** A label that is no integer is neither greater nor less. */
 function comparisonTest(key: string, operator: 'gt' | 'lt', bound: bigint | undefined): Test {
   return (labels) => {
     if (!Object.hasOwn(labels, key)) return false

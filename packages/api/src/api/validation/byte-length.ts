@@ -1,11 +1,10 @@
-// How many bytes a text takes in UTF-8, for limits that count bytes; a short one is not encoded for it.
+// UTF-8 length of a string, without encoding short strings.
 
 const encoder = new TextEncoder()
-/** The platform encodes half a megabyte in the time in which a loop that is not compiled yet looks at some thousand characters. */
-const longText = 4096
+const maxScannedLength = 4096
 
 export function byteLength(text: string): number {
-  if (text.length > longText) return encoder.encode(text).length
+  if (text.length > maxScannedLength) return encoder.encode(text).length
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)

@@ -1,4 +1,4 @@
-// What a condition must say.
+// Tests of status condition validation.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,14 +6,14 @@ import type { Condition } from '../meta.schema.js'
 import { lines } from '../rule-context.fixture.js'
 import { validateConditions } from './conditions.js'
 
-const good: Condition = { type: 'Ready', status: 'True', reason: 'AllFine', message: '', lastTransitionTime: '2024-03-01T12:00:00Z' }
+const valid: Condition = { type: 'Ready', status: 'True', reason: 'AllFine', message: '', lastTransitionTime: '2024-03-01T12:00:00Z' }
 
-const rows: readonly { readonly title: string; readonly conditions: readonly Condition[]; readonly found: readonly string[] }[] = [
-  { title: 'complete', conditions: [good, { ...good, type: 'example.com/Other', status: 'Unknown' }], found: [] },
+const rows: readonly { readonly title: string; readonly conditions: readonly Condition[]; readonly expected: readonly string[] }[] = [
+  { title: 'all fields', conditions: [valid, { ...valid, type: 'example.com/Other', status: 'Unknown' }], expected: [] },
   {
-    title: 'empty',
+    title: 'no fields',
     conditions: [{}],
-    found: [
+    expected: [
       'c[0].type: Invalid value: "": name part must be non-empty',
       'c[0].type: Invalid value: "": name part must consist of',
       'c[0].status: Unsupported value: "": supported values: "False", "True", "Unknown"',
@@ -22,25 +22,29 @@ const rows: readonly { readonly title: string; readonly conditions: readonly Con
     ],
   },
   {
-    title: 'wrong',
-    conditions: [{ ...good, status: 'Maybe', observedGeneration: -1, reason: '1st', message: 'x'.repeat(32769) }],
-    found: [
+    title: 'invalid fields',
+    conditions: [{ ...valid, status: 'Maybe', observedGeneration: -1, reason: '1st', message: 'x'.repeat(32769) }],
+    expected: [
       'c[0].status: Unsupported value: "Maybe"',
       'c[0].observedGeneration: Invalid value: -1: must be greater than or equal to zero',
       'c[0].reason: Invalid value: "1st": a condition reason must start with alphabetic character',
       'c[0].message: Too long: must have at most 32768 bytes',
     ],
   },
-  { title: 'twice', conditions: [good, good], found: ['c[1].type: Duplicate value: "Ready"'] },
-  { title: 'long', conditions: [{ ...good, reason: 'x'.repeat(1025) }], found: ['c[0].reason: Too long: must have at most 1024 bytes'] },
+  { title: 'one type twice', conditions: [valid, valid], expected: ['c[1].type: Duplicate value: "Ready"'] },
+  {
+    title: 'long reason',
+    conditions: [{ ...valid, reason: 'x'.repeat(1025) }],
+    expected: ['c[0].reason: Too long: must have at most 1024 bytes'],
+  },
 ]
 
-for (const { title, conditions, found } of rows) {
-  test(`conditions that are ${title}`, () => {
+for (const { title, conditions, expected } of rows) {
+  test(`conditions with ${title}`, () => {
     const errors = lines(validateConditions(conditions, 'c'))
     assert.deepEqual(
-      errors.map((line, i) => line.slice(0, found[i]?.length)),
-      found,
+      errors.map((line, i) => line.slice(0, expected[i]?.length)),
+      expected,
     )
   })
 }

@@ -1,18 +1,17 @@
-// The rules of conditions: what controllers report of an object, one per type, with a reason for machines and a message for people.
+// Validation of status conditions (`metav1.Condition`).
 
 import { duplicate, type FieldError, invalid, required, tooLong } from '../field-error.js'
 import type { Condition } from '../meta.schema.js'
 import { byteLength } from './byte-length.js'
-import { checkEach, checkOptionalChoice, joined } from './collect.js'
-import { checkText, noErrors } from './fields.js'
-import { grammarProblem, noProblems, qualifiedName } from './text-rules.js'
+import { checkEach, checkOptionalChoice, checkText, joined, noErrors } from './checks.js'
+import { grammarProblem, noProblems, qualifiedName } from './name-formats.js'
 
 const statuses = ['False', 'True', 'Unknown']
-const reasonLimitBytes = 1024
-const messageLimitBytes = 32 * 1024
+const maxReasonBytes = 1024
+const maxMessageBytes = 32 * 1024
 
 const reasonPattern = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?'
-const reasonForm = new RegExp(`^${reasonPattern}$`)
+const reasonRegExp = new RegExp(`^${reasonPattern}$`)
 const reasonProblems = Object.freeze([
   grammarProblem(
     "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
@@ -37,21 +36,21 @@ export function validateConditions(conditions: readonly Condition[] | undefined,
 
 function validateCondition(condition: Condition, field: string): readonly FieldError[] {
   const { type = '', status = '', observedGeneration = 0, lastTransitionTime, reason = '', message = '' } = condition
-  const generation = `${field}.observedGeneration`
+  const generationField = `${field}.observedGeneration`
   return joined(
     checkText(type, `${field}.type`, qualifiedName),
     checkOptionalChoice(status, `${field}.status`, statuses),
-    observedGeneration < 0 ? [invalid(generation, observedGeneration, 'must be greater than or equal to zero')] : noErrors,
+    observedGeneration < 0 ? [invalid(generationField, observedGeneration, 'must be greater than or equal to zero')] : noErrors,
     lastTransitionTime === undefined ? [required(`${field}.lastTransitionTime`, 'must be set')] : noErrors,
     validateReason(reason, `${field}.reason`),
-    byteLength(message) > messageLimitBytes ? [tooLong(`${field}.message`, messageLimitBytes)] : noErrors,
+    byteLength(message) > maxMessageBytes ? [tooLong(`${field}.message`, maxMessageBytes)] : noErrors,
   )
 }
 
 function validateReason(reason: string, field: string): readonly FieldError[] {
   if (reason === '') return [required(field, 'must be set')]
   return joined(
-    checkText(reason, field, (text) => (reasonForm.test(text) ? noProblems : reasonProblems)),
-    byteLength(reason) > reasonLimitBytes ? [tooLong(field, reasonLimitBytes)] : noErrors,
+    checkText(reason, field, (text) => (reasonRegExp.test(text) ? noProblems : reasonProblems)),
+    byteLength(reason) > maxReasonBytes ? [tooLong(field, maxReasonBytes)] : noErrors,
   )
 }

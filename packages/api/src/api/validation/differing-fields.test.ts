@@ -1,4 +1,4 @@
-// What is said of two values that may not differ: where they do, and not more than somebody reads.
+// Tests of the list of differing fields in errors of immutable specs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,27 +13,27 @@ const spec = s.struct('Spec', {
 })
 
 const rows = [
-  { title: 'a text', next: { node: 'a' }, old: { node: 'b' }, fields: 'spec.node' },
-  { title: 'what is new', next: { node: 'a' }, old: {}, fields: 'spec.node' },
-  { title: 'zero is nothing', next: { node: '', labels: { a: 'b' } }, old: {}, fields: 'spec.labels' },
+  { title: 'changed string', next: { node: 'a' }, old: { node: 'b' }, fields: 'spec.node' },
+  { title: 'added field', next: { node: 'a' }, old: {}, fields: 'spec.node' },
+  { title: 'zero values equal absent fields', next: { node: '', labels: { a: 'b' } }, old: {}, fields: 'spec.labels' },
   {
-    title: 'in a list',
+    title: 'changed field of a list item',
     next: { items: [{ name: 'a' }, { name: 'b', value: 'x' }] },
     old: { items: [{ name: 'a' }, { name: 'b', value: 'y' }] },
     fields: 'spec.items[1].value',
   },
-  { title: 'longer lists', next: { items: [{ name: 'a' }] }, old: { items: [{ name: 'a' }, { name: 'b' }] }, fields: 'spec.items' },
+  { title: 'lengths of lists', next: { items: [{ name: 'a' }] }, old: { items: [{ name: 'a' }, { name: 'b' }] }, fields: 'spec.items' },
   {
-    title: 'several',
+    title: 'several fields',
     next: { node: 'a', labels: { x: '1', y: '2' } },
     old: { labels: { x: '1', y: '3' } },
     fields: 'spec.node, spec.labels.y',
   },
 ]
 for (const { title, next, old, fields } of rows)
-  test(`fields that differ: ${title}`, () => assert.equal(differingFields(spec, next, old, 'spec'), `these fields differ: ${fields}`))
+  test(`differing fields: ${title}`, () => assert.equal(differingFields(spec, next, old, 'spec'), `these fields differ: ${fields}`))
 
-test('of many fields the number is told', () => {
+test('more than 10 differing fields are counted', () => {
   const labels = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`k${i}`, 'v']))
   const old = Object.fromEntries(Object.keys(labels).map((key) => [key, 'w']))
   assert.match(differingFields(spec, { labels }, { labels: old }, 'spec'), /, and 2 more$/)

@@ -1,16 +1,16 @@
-// Which fields two values of one schema differ in, for whoever is told that they may not.
+// Lists up to ten fields in which two values of a schema differ, for errors of immutable specs.
 
 import { listSome, shorten } from '../../base/shorten.js'
+import { writeStored } from '../../schema/json/write.js'
 import type { SchemaNode } from '../../schema/node.js'
-import { writeStored } from '../../schema/write.js'
 
-const mostFields = 10
+const maxFields = 10
 
-/** Such as `these fields differ: spec.nodeName, spec.containers[0].env`; made for refusals only, and not cheap. */
+/** Slow: use it in error messages only. */
 export function differingFields(node: SchemaNode, next: object, old: object, path: string): string {
   const found: string[] = []
   compare(JSON.parse(writeStored(node, next)), JSON.parse(writeStored(node, old)), path, found)
-  return `these fields differ: ${listSome(found.slice(0, mostFields), found.length - mostFields)}`
+  return `these fields differ: ${listSome(found.slice(0, maxFields), found.length - maxFields)}`
 }
 
 function compare(next: unknown, old: unknown, path: string, found: string[]): void {

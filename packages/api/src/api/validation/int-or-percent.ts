@@ -1,8 +1,8 @@
-// Amounts that are given as a number or as a share of the whole, such as `25%`.
+// Validation of IntOrString values: a number or a percentage such as `25%`.
 
 import { type FieldError, invalid } from '../field-error.js'
-import { checkNotNegative, checkText, noErrors } from './fields.js'
-import { grammarProblem, noProblems, type TextRule } from './text-rules.js'
+import { checkNotNegative, checkText, noErrors } from './checks.js'
+import { grammarProblem, noProblems, type TextRule } from './name-formats.js'
 
 const percentPattern = '[0-9]+%'
 const percent = new RegExp(`^${percentPattern}$`)
@@ -17,11 +17,11 @@ export const checkIntOrPercent = (value: number | string, field: string): readon
 
 const wholeNumber = /^[+-]?[0-9]+$/
 
-/** The number, or how many per cent; a text that is neither counts as nothing. */
+/** The number of a percentage or decimal text; 0 for other texts. */
 export const amountOf = (value: number | string): number =>
   typeof value === 'number' ? value : percent.test(value) ? Number(value.slice(0, -1)) : wholeNumber.test(value) ? Number(value) : 0
 
-export const checkAtMostAll = (value: number | string, field: string): readonly FieldError[] =>
+export const checkAtMost100Percent = (value: number | string, field: string): readonly FieldError[] =>
   typeof value === 'string' && percent.test(value) && amountOf(value) > 100
     ? [invalid(field, value, 'must not be greater than 100%')]
     : noErrors

@@ -1,11 +1,10 @@
-// The rules of label selectors that stand in objects: `matchLabels` and `matchExpressions`.
+// Validation of label selectors in objects: `matchLabels` and `matchExpressions`.
 
 import { type FieldError, forbidden, invalid, required } from '../field-error.js'
-import type { LabelSelectorObject } from '../label-selector.js'
-import { checkEach, joined } from './collect.js'
-import { checkText, noErrors } from './fields.js'
-import { validateLabels } from './labels.js'
-import { labelValue, qualifiedName } from './text-rules.js'
+import type { LabelSelectorObject } from '../selectors/label-selector.js'
+import { checkEach, checkText, joined, noErrors } from './checks.js'
+import { validateLabels } from './metadata/labels.js'
+import { labelValue, qualifiedName } from './name-formats.js'
 
 type Expression = NonNullable<LabelSelectorObject['matchExpressions']>[number]
 
@@ -37,6 +36,5 @@ function validateCount(operator: string, count: number, field: string): readonly
   }
 }
 
-/** Whether a selector, which must be there, picks anything and everything. */
 export const isEmptySelector = ({ matchLabels, matchExpressions }: LabelSelectorObject): boolean =>
   Object.keys(matchLabels ?? {}).length === 0 && (matchExpressions ?? []).length === 0

@@ -1,18 +1,17 @@
-// The grammars of short texts (labels, subdomains, qualified names, keys): each rule gives what is wrong, one sentence each.
+// Formats of names: RFC 1123 label and subdomain, RFC 1035 label, qualified name, label value, ConfigMap key.
 
 import { byteLength } from './byte-length.js'
 
-/** What is wrong with a text; empty when nothing is. */
+/** Problems of a text; empty if it is valid. */
 export type TextRule = (text: string) => readonly string[]
 
 export const noProblems: readonly string[] = Object.freeze([])
 
-const subdomainLimit = 253
-const labelLimit = 63
+const maxSubdomainBytes = 253
+const maxLabelBytes = 63
 
 export const tooLongProblem = (limit: number): string => `must be no more than ${limit} characters`
 
-/** How a grammar is shown: what it wants, some examples, and the pattern itself. */
 export function grammarProblem(wanted: string, pattern: string, ...examples: readonly string[]): string {
   const shown = examples.map((example) => `'${example}', `).join(' or ')
   return `${wanted} (${shown === '' ? '' : `e.g. ${shown}`}regex used for validation is '${pattern}')`
@@ -24,15 +23,15 @@ interface Grammar {
   readonly problem: string
 }
 
-/** A text that fits the pattern is ASCII, so that its length in bytes is needed only where it does not. */
+/** A match is ASCII, so its length is its byte length; other text is measured. */
 function ruleOf({ limit, pattern, problem }: Grammar): TextRule {
   const expression = new RegExp(`^(?:${pattern})$`)
-  const long = Object.freeze([tooLongProblem(limit)])
-  const wrong = Object.freeze([problem])
-  const both = Object.freeze([tooLongProblem(limit), problem])
+  const tooLong = Object.freeze([tooLongProblem(limit)])
+  const malformed = Object.freeze([problem])
+  const tooLongAndMalformed = Object.freeze([tooLongProblem(limit), problem])
   return (text) => {
-    if (expression.test(text)) return text.length <= limit ? noProblems : long
-    return byteLength(text) <= limit ? wrong : both
+    if (expression.test(text)) return text.length <= limit ? noProblems : tooLong
+    return byteLength(text) <= limit ? malformed : tooLongAndMalformed
   }
 }
 
@@ -43,9 +42,8 @@ const namePartPattern = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'
 const labelValuePattern = `(${namePartPattern})?`
 const keyPattern = '[-._a-zA-Z0-9]+'
 
-/** Such as the name of a namespace. */
 export const dnsLabel: TextRule = ruleOf({
-  limit: labelLimit,
+  limit: maxLabelBytes,
   pattern: labelPattern,
   problem: grammarProblem(
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
@@ -55,9 +53,8 @@ export const dnsLabel: TextRule = ruleOf({
   ),
 })
 
-/** Such as the name of most objects. */
 export const dnsSubdomain: TextRule = ruleOf({
-  limit: subdomainLimit,
+  limit: maxSubdomainBytes,
   pattern: subdomainPattern,
   problem: grammarProblem(
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
@@ -66,9 +63,8 @@ export const dnsSubdomain: TextRule = ruleOf({
   ),
 })
 
-/** A label that begins with a letter, such as the name of a service. */
 export const dns1035Label: TextRule = ruleOf({
-  limit: labelLimit,
+  limit: maxLabelBytes,
   pattern: alphabeticLabelPattern,
   problem: grammarProblem(
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
@@ -79,7 +75,7 @@ export const dns1035Label: TextRule = ruleOf({
 })
 
 export const labelValue: TextRule = ruleOf({
-  limit: labelLimit,
+  limit: maxLabelBytes,
   pattern: labelValuePattern,
   problem: grammarProblem(
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -91,7 +87,7 @@ export const labelValue: TextRule = ruleOf({
 })
 
 const keySyntax = ruleOf({
-  limit: subdomainLimit,
+  limit: maxSubdomainBytes,
   pattern: keyPattern,
   problem: grammarProblem(
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
@@ -102,7 +98,7 @@ const keySyntax = ruleOf({
   ),
 })
 
-/** A key of configuration data, which may become the name of a file: so it must not climb out of its folder. */
+/** Rejects `..`: a key may become a file name. */
 export function configKey(key: string): readonly string[] {
   const syntax = keySyntax(key)
   if (!key.startsWith('.') || (key !== '.' && !key.startsWith('..'))) return syntax
@@ -121,7 +117,7 @@ const severalSlashes = Object.freeze([
 ])
 const namePart = new RegExp(`^${namePartPattern}$`)
 
-/** A name with an optional domain in front: keys of labels, finalizers. */
+/** A name with an optional domain prefix, such as a label key or a finalizer. */
 export function qualifiedName(text: string): readonly string[] {
   const slash = text.indexOf('/')
   if (slash === -1) return namePartProblems(text)
@@ -138,11 +134,11 @@ function prefixProblems(prefix: string): readonly string[] {
 }
 
 function namePartProblems(name: string): readonly string[] {
-  const fits = namePart.test(name)
-  if (fits && name.length <= labelLimit) return noProblems
+  const isWellFormed = namePart.test(name)
+  if (isWellFormed && name.length <= maxLabelBytes) return noProblems
   const problems: string[] = []
   if (name === '') problems.push('name part must be non-empty')
-  else if (byteLength(name) > labelLimit) problems.push(`name part ${tooLongProblem(labelLimit)}`)
-  if (!fits) problems.push(`name part ${namePartProblem}`)
+  else if (byteLength(name) > maxLabelBytes) problems.push(`name part ${tooLongProblem(maxLabelBytes)}`)
+  if (!isWellFormed) problems.push(`name part ${namePartProblem}`)
   return problems
 }

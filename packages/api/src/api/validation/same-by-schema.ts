@@ -1,9 +1,8 @@
-// Whether two values say the same by their schema, under which an absent struct is an empty one and zero is nothing.
+// Equality of two values under a schema: an absent struct equals an empty one, zero equals absent.
 
+import { writeStored } from '../../schema/json/write.js'
 import type { SchemaNode } from '../../schema/node.js'
-import { writeStored } from '../../schema/write.js'
 import { sameValue } from './same-value.js'
 
-/** Canonical texts are compared only where the values differ at a glance. */
 export const sameBySchema = (node: SchemaNode, a: object, b: object): boolean =>
   sameValue(a, b) || writeStored(node, a) === writeStored(node, b)

@@ -1,10 +1,10 @@
-// Values that say the same, and members that are there without a value.
+// Tests of JSON equality with undefined members.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sameValue, sameValueBut } from './same-value.js'
 
-test('a member that is undefined is one that is absent, on either side', () => {
+test('an undefined member equals an absent one on either side', () => {
   assert.ok(sameValue({ a: 1, b: undefined }, { a: 1 }))
   assert.ok(sameValue({ a: 1 }, { a: 1, b: undefined }))
   assert.ok(!sameValue({ a: 1, b: undefined }, { a: 1, b: { c: 2 } }))

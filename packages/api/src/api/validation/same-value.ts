@@ -1,4 +1,4 @@
-// Whether two JSON values say the same, whatever the order of their members. A member that is undefined is one that is absent.
+// JSON equality independent of member order. An undefined member equals an absent one.
 
 type Members = { readonly [name: string]: unknown }
 
@@ -9,7 +9,6 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return isPartOf(a as Members, b as Members) && hasNoMoreThan(b as Members, a as Members)
 }
 
-/** The same for two objects, some members of which do not matter. */
 export const sameValueBut = (a: object, b: object, ignored: readonly string[]): boolean =>
   isPartOf(a as Members, b as Members, ignored) && hasNoMoreThan(b as Members, a as Members, ignored)
 
@@ -19,9 +18,9 @@ function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   return true
 }
 
-const none: readonly string[] = []
+const noNames: readonly string[] = []
 
-function isPartOf(a: Members, b: Members, ignored = none): boolean {
+function isPartOf(a: Members, b: Members, ignored = noNames): boolean {
   for (const name in a) {
     const value = ignored.includes(name) ? undefined : a[name]
     if (value !== undefined && !(Object.hasOwn(b, name) && sameValue(value, b[name]))) return false
@@ -29,7 +28,7 @@ function isPartOf(a: Members, b: Members, ignored = none): boolean {
   return true
 }
 
-function hasNoMoreThan(b: Members, a: Members, ignored = none): boolean {
+function hasNoMoreThan(b: Members, a: Members, ignored = noNames): boolean {
   for (const name in b) {
     const isAbsent = !Object.hasOwn(a, name) || a[name] === undefined
     if (b[name] !== undefined && isAbsent && !ignored.includes(name)) return false

@@ -1,41 +1,45 @@
-// Where the server calls out to: the rules of a URL, or of a service with a path and a port, under which a webhook listens.
+// Validation of a webhook's clientConfig: a URL, or a service with path and port.
 
 import { type FieldError, invalid, required } from '../field-error.js'
-import { joined } from './collect.js'
-import { noErrors } from './fields.js'
-import { parseUrl } from './parse-url.js'
-import { dnsSubdomain } from './text-rules.js'
+import { joined, noErrors } from './checks.js'
+import { dnsSubdomain } from './name-formats.js'
+import { parseUrl } from './network/parse-url.js'
 
-export interface ServiceTarget {
+interface ServiceTarget {
   readonly namespace?: string
   readonly name?: string
   readonly path?: string
   readonly port?: number
 }
 
-export interface WebhookTarget {
+export interface WebhookClientConfig {
   readonly url?: string
   readonly service?: ServiceTarget
 }
 
-/** Exactly one of the two ways to name the place. `allowsPlain`: one on this machine may do without TLS. */
-export function validateWebhookTarget({ url, service }: WebhookTarget, field: string, allowsPlain = false): readonly FieldError[] {
-  if (url !== undefined && service === undefined) return validateWebhookUrl(url, `${field}.url`, allowsPlain)
+/** Requires exactly one of url and service. `allowsLoopbackHttp`: accepts http URLs of loopback hosts. */
+export function validateWebhookClientConfig(
+  { url, service }: WebhookClientConfig,
+  field: string,
+  allowsLoopbackHttp = false,
+): readonly FieldError[] {
+  if (url !== undefined && service === undefined) return validateWebhookUrl(url, `${field}.url`, allowsLoopbackHttp)
   if (url === undefined && service !== undefined) return validateServiceTarget(service, `${field}.service`)
   return [required(field, 'exactly one of url or service is required')]
 }
 
-const desiredForm = '; desired format: https://host[/path]'
+const desiredFormat = '; desired format: https://host[/path]'
 
 const loopback = /^(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?$/
 
-function validateWebhookUrl(text: string, field: string, allowsPlain: boolean): readonly FieldError[] {
+function validateWebhookUrl(text: string, field: string, allowsLoopbackHttp: boolean): readonly FieldError[] {
   const url = parseUrl(text)
-  if (url === undefined) return [required(field, `url must be a valid URL${desiredForm}`)]
+  if (url === undefined) return [required(field, `url must be a valid URL${desiredFormat}`)]
   const errors: FieldError[] = []
-  const isPlain = allowsPlain && url.scheme === 'http' && loopback.test(url.host)
-  if (url.scheme !== 'https' && !isPlain) errors.push(invalid(field, url.scheme, `'https' is the only allowed URL scheme${desiredForm}`))
-  if (url.host === '') errors.push(invalid(field, '', `host must be specified${desiredForm}`))
+  const isLoopbackHttp = allowsLoopbackHttp && url.scheme === 'http' && loopback.test(url.host)
+  if (url.scheme !== 'https' && !isLoopbackHttp)
+    errors.push(invalid(field, url.scheme, `'https' is the only allowed URL scheme${desiredFormat}`))
+  if (url.host === '') errors.push(invalid(field, '', `host must be specified${desiredFormat}`))
   if (url.user !== undefined) errors.push(invalid(field, url.user, 'user information is not permitted in the URL'))
   if (url.fragment !== '') errors.push(invalid(field, url.fragment, 'fragments are not permitted in the URL'))
   if (url.query !== '') errors.push(invalid(field, url.query, 'query parameters are not permitted in the URL'))

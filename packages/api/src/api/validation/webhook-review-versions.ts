@@ -1,20 +1,18 @@
-// The versions in which a webhook understands reviews: named once each, and one of them must be known here.
+// Validation of admissionReviewVersions and conversionReviewVersions: distinct DNS labels, at least one of them supported.
 
 import { type FieldError, invalid, required } from '../field-error.js'
-import { checkEach, joined } from './collect.js'
-import { checkText, noErrors } from './fields.js'
-import { dns1035Label } from './text-rules.js'
+import { checkEach, checkText, joined, noErrors } from './checks.js'
+import { dns1035Label } from './name-formats.js'
 
 export const knownReviewVersions = ['v1', 'v1beta1']
-const listed = knownReviewVersions.join(', ')
+const knownVersionList = knownReviewVersions.join(', ')
 
-/** `missing` is what to say where there are none. */
-export function validateReviewVersions(versions: readonly string[], field: string, missing = ''): readonly FieldError[] {
-  if (versions.length === 0) return [required(field, missing)]
+export function validateReviewVersions(versions: readonly string[], field: string, missingDetail = ''): readonly FieldError[] {
+  if (versions.length === 0) return [required(field, missingDetail)]
   const isUnderstood = versions.some((version) => knownReviewVersions.includes(version))
   return joined(
     checkDistinctVersions(versions, field),
-    isUnderstood ? noErrors : [invalid(field, versions, `must include at least one of ${listed}`)],
+    isUnderstood ? noErrors : [invalid(field, versions, `must include at least one of ${knownVersionList}`)],
   )
 }
 

@@ -1,6 +1,6 @@
-// What was opened is closed in the opposite order, whether the rest succeeded or not.
+// Cleanup steps of opened resources, run in reverse order.
 
-export class Closing {
+export class CleanupStack {
   private readonly steps: (() => unknown)[] = []
   private closed: Promise<void> | undefined
 
@@ -8,10 +8,7 @@ export class Closing {
     this.steps.push(step)
   }
 
-  /**
-   * Runs every step once, the last one first. A step that fails does not keep the others from running; the first failure is thrown. Whoever
-   * calls it again waits for the same: no step begins before the one in front of it has ended.
-   */
+  /** Runs every step once, even if one fails, then throws the first failure. Later calls return the same promise. */
   close(): Promise<void> {
     this.closed ??= this.run()
     return this.closed

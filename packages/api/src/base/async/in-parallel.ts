@@ -1,7 +1,7 @@
-// Several things at a time, and never more: writes share durable commits without flooding the store.
+// Runs an async function over items with bounded concurrency: writes share durable commits without flooding the store.
 
-/** Resolves when all are done, also when some fail; then rejects with the first reason. Those that have not begun when one fails are left out. */
-export async function inParallel<T>(items: readonly T[], width: number, visit: (item: T) => Promise<void>): Promise<void> {
+/** After a failure no further visit starts; the returned promise rejects with the first failure once all running visits have ended. */
+export async function inParallel<T>(items: readonly T[], concurrency: number, visit: (item: T) => Promise<void>): Promise<void> {
   let next = 0
   const failures: unknown[] = []
   async function work(): Promise<void> {
@@ -13,6 +13,6 @@ export async function inParallel<T>(items: readonly T[], width: number, visit: (
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, work))
   if (failures.length > 0) throw failures[0]
 }

@@ -1,9 +1,8 @@
-// Waiting for work that goes on for others: whoever leaves leaves it to them.
+// Stops waiting for shared work when the caller's signal aborts; the work continues for other callers.
 
 import { onAbort } from './on-abort.js'
 
-/** Rejects with the signal's reason when it is aborted first. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason)

@@ -1,29 +1,23 @@
-// Protobuf bytes, read from the beginning to the end: numbers, lengths and the skipping of what nobody knows. Never reads beyond
-// its bounds, whatever the bytes say. The objects of clients and the messages of etcd are read with it.
+// Protobuf reader for API objects and etcd messages: varints, lengths and unknown fields, within the bounds of the message.
 
-/** The wire types in use: how long a value is can be seen without knowing what it is. */
 export const wireTypes = { varint: 0, fixed64: 1, delimited: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
 
-/** A place in bytes that belong to the message at hand. */
 export interface ProtoReader {
   readonly bytes: Uint8Array
   at: number
-  /** Where the message at hand ends. */
   end: number
   depth: number
 }
 
-/** At the beginning of a message. */
 export const readerOf = (bytes: Uint8Array): ProtoReader => ({ bytes, at: 0, end: bytes.length, depth: 0 })
 
-/** The bytes are no message of this type. */
 export class ProtobufReadError extends Error {
   override readonly name = 'ProtobufReadError'
 }
 
-export const unexpectedEnd = (): ProtobufReadError => new ProtobufReadError('unexpected EOF')
+const unexpectedEnd = (): ProtobufReadError => new ProtobufReadError('unexpected EOF')
 
-/** An unsigned integer of up to 64 bits; a bigint only where a number cannot hold it. */
+/** Returns a bigint only from 2^49 on. */
 export function readVarint(reader: ProtoReader): number | bigint {
   let value = 0
   for (let factor = 1; factor <= 2 ** 42; factor *= 128) {
@@ -35,9 +29,8 @@ export function readVarint(reader: ProtoReader): number | bigint {
   return readLongVarint(reader, BigInt(value))
 }
 
-/** The rest of an integer whose first 49 bits are known. */
-function readLongVarint(reader: ProtoReader, known: bigint): bigint {
-  let value = known
+function readLongVarint(reader: ProtoReader, lowBits: bigint): bigint {
+  let value = lowBits
   for (let shift = 49n; shift < 70n; shift += 7n) {
     if (reader.at >= reader.end) throw unexpectedEnd()
     const byte = reader.bytes[reader.at++] as number
@@ -47,7 +40,7 @@ function readLongVarint(reader: ProtoReader, known: bigint): bigint {
   throw new ProtobufReadError('an integer has more than 64 bits')
 }
 
-/** A signed integer; a bigint only beyond 2^53. */
+/** Returns a bigint only beyond 2^53. */
 export function readInteger(reader: ProtoReader, bits: 32 | 64): number | bigint {
   const value = readVarint(reader)
   if (bits === 32) return typeof value === 'number' && value < 2 ** 31 ? value : Number(BigInt.asIntN(32, BigInt(value)))
@@ -66,14 +59,12 @@ export function readDouble(reader: ProtoReader): number {
   return value
 }
 
-/** A length, which lies inside the message at hand. */
 function readLength(reader: ProtoReader): number {
   const length = readVarint(reader)
   if (typeof length === 'bigint' || reader.at + length > reader.end) throw unexpectedEnd()
   return length
 }
 
-/** The bytes themselves, not a copy. */
 export function readRaw(reader: ProtoReader): Uint8Array {
   const length = readLength(reader)
   reader.at += length
@@ -81,14 +72,14 @@ export function readRaw(reader: ProtoReader): Uint8Array {
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-/** Up to this length a loop is quicker than the call of the native decoder. */
-const shortText = 16
+/** Up to this length a loop is faster than the TextDecoder. */
+const maxLoopChars = 16
 
 export function readText(reader: ProtoReader): string {
   const length = readLength(reader)
   const start = reader.at
   reader.at += length
-  if (length > shortText) return decoder.decode(reader.bytes.subarray(start, reader.at))
+  if (length > maxLoopChars) return decoder.decode(reader.bytes.subarray(start, reader.at))
   let text = ''
   for (let i = start; i < reader.at; i++) {
     const byte = reader.bytes[i] as number
@@ -98,10 +89,10 @@ export function readText(reader: ProtoReader): string {
   return text
 }
 
-/** Far deeper than any honest object, and far from the end of the stack. */
+/** Maximum nesting of messages: decoders recurse. */
 const maxDepth = 1000
 
-/** Into a message inside the message; answers where the outer one ends, for {@link leave}. */
+/** Enters a length-delimited message. Returns the end of the outer message, which `leave` restores. */
 export function enter(reader: ProtoReader): number {
   const outerEnd = reader.end
   const length = readLength(reader)
@@ -115,7 +106,6 @@ export function leave(reader: ProtoReader, outerEnd: number): void {
   reader.depth--
 }
 
-/** Over a field that nobody knows, with all that a group holds. */
 export function skipField(reader: ProtoReader, wireType: number): void {
   let openGroups = 0
   for (let type = wireType; ; ) {

@@ -1,35 +1,33 @@
-// Bytes of a Protobuf message, written from the end to the beginning: so a length is known when its turn comes, and no message
-// is measured before it is written. The objects of clients and the messages of etcd are written with it.
+// Protobuf writer for API objects and etcd messages. Writes backwards, so that lengths are known when they are written.
 
-/** A slab that is filled from its end: what lies from `at` to `end` is the message at hand, what lies behind it are earlier ones. */
+/** The current message is at `at` to `end`; earlier messages follow it in the same slab. */
 export interface ProtoWriter {
   bytes: Uint8Array
   at: number
   end: number
 }
 
-/** So much is shared by neighbouring messages: it makes small ones cheap, and a kept one does not keep much else. */
+/** Size of a slab, which small messages share. */
 const slabBytes = 32 * 1024
 
 const freshWriter = (): ProtoWriter => ({ bytes: new Uint8Array(slabBytes), at: slabBytes, end: slabBytes })
 
-let idle: ProtoWriter | undefined
+let idleWriter: ProtoWriter | undefined
 
-/** What `write` writes, as bytes that nobody else writes to. Where it is known to be much, room for it is made at once. */
+/** Returns bytes that no later call overwrites. */
 export function collectBytes(write: (writer: ProtoWriter) => void, expectedBytes = 0): Uint8Array {
-  const writer = idle ?? freshWriter()
-  idle = undefined // a writer inside a writer gets its own
+  const writer = idleWriter ?? freshWriter()
+  idleWriter = undefined // nested calls get another writer
   reserve(writer, expectedBytes)
   write(writer)
   const collected = writer.bytes.subarray(writer.at, writer.end)
   writer.end = writer.at
-  if (writer.bytes.length === slabBytes) idle = writer
+  if (writer.bytes.length === slabBytes) idleWriter = writer
   return collected
 }
 
 export const writtenBytes = (writer: ProtoWriter): number => writer.end - writer.at
 
-/** Makes room for `count` more bytes; a message that does not fit moves to a slab of its own. */
 function reserve(writer: ProtoWriter, count: number): void {
   if (writer.at < count) grow(writer, count)
 }
@@ -44,21 +42,21 @@ function grow(writer: ProtoWriter, count: number): void {
   writer.end = grown.length
 }
 
-/** Up to this length a loop is quicker than a native copy. */
-const shortRaw = 24
+/** Up to this length a loop is faster than the native copy. */
+const maxLoopBytes = 24
 
 export function writeRaw(writer: ProtoWriter, raw: Uint8Array): void {
   const { length } = raw
   reserve(writer, length)
   writer.at -= length
-  if (length > shortRaw) writer.bytes.set(raw, writer.at)
+  if (length > maxLoopBytes) writer.bytes.set(raw, writer.at)
   else for (let i = 0; i < length; i++) writer.bytes[writer.at + i] = raw[i] as number
 }
 
 const varint32Bytes = (value: number): number =>
   value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x20_0000 ? 3 : value < 0x1000_0000 ? 4 : 5
 
-/** An integer from 0 to 2^32 - 1: tags, lengths and small numbers. */
+/** Value range: 0 to 2^32 - 1. */
 export function writeUint(writer: ProtoWriter, value: number): void {
   reserve(writer, 5)
   if (value < 0x80) {
@@ -72,14 +70,14 @@ export function writeUint(writer: ProtoWriter, value: number): void {
   writer.bytes[at] = rest
 }
 
-/** A signed integer; negative ones take ten bytes. */
+/** Negative integers take ten bytes, as the encoding demands. */
 export function writeInteger(writer: ProtoWriter, value: number | bigint): void {
   if (typeof value === 'number' && value >= 0 && value <= 0xffff_ffff) writeUint(writer, value)
-  else if (typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER) writeSafe(writer, value)
-  else writeLong(writer, BigInt.asUintN(64, BigInt(value)))
+  else if (typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER) writeSafeInteger(writer, value)
+  else writeUint64(writer, BigInt.asUintN(64, BigInt(value)))
 }
 
-function writeSafe(writer: ProtoWriter, value: number): void {
+function writeSafeInteger(writer: ProtoWriter, value: number): void {
   const high = Math.floor(value / 2 ** 28)
   writeUint(writer, high)
   reserve(writer, 4)
@@ -87,7 +85,7 @@ function writeSafe(writer: ProtoWriter, value: number): void {
   for (let i = 0, low = value % 2 ** 28; i < 4; i++, low >>>= 7) writer.bytes[writer.at + i] = (low & 0x7f) | 0x80
 }
 
-function writeLong(writer: ProtoWriter, value: bigint): void {
+function writeUint64(writer: ProtoWriter, value: bigint): void {
   const groups: number[] = []
   for (let rest = value; groups.length === 0 || rest > 0n; rest >>= 7n) groups.push(Number(rest & 0x7fn))
   reserve(writer, groups.length)
@@ -95,14 +93,12 @@ function writeLong(writer: ProtoWriter, value: bigint): void {
   for (let i = 0; i < groups.length; i++) writer.bytes[writer.at + i] = (groups[i] as number) | (i < groups.length - 1 ? 0x80 : 0)
 }
 
-/** Eight bytes, little end first. */
 export function writeDouble(writer: ProtoWriter, value: number): void {
   reserve(writer, 8)
   writer.at -= 8
   new DataView(writer.bytes.buffer, writer.bytes.byteOffset).setFloat64(writer.at, value, true)
 }
 
-/** Four bytes, big end first: the length in front of a frame. */
 export function writeFrameLength(writer: ProtoWriter, length: number): void {
   reserve(writer, 4)
   writer.at -= 4
@@ -110,14 +106,13 @@ export function writeFrameLength(writer: ProtoWriter, length: number): void {
 }
 
 const encoder = new TextEncoder()
-/** Up to this length a loop is quicker than the call of the native encoder. */
-const shortText = 20
+/** Up to this length a loop is faster than the TextEncoder. */
+const maxLoopChars = 20
 
-/** The UTF-8 of a text, without its length. */
 export function writeText(writer: ProtoWriter, text: string): void {
   const { length } = text
   reserve(writer, length)
-  if (length <= shortText) {
+  if (length <= maxLoopChars) {
     const { bytes } = writer
     let at = writer.at
     let i = length - 1
@@ -127,19 +122,18 @@ export function writeText(writer: ProtoWriter, text: string): void {
       bytes[--at] = code
     }
     if (i < 0) writer.at = at
-    else writeWideText(writer, text)
+    else writeNonAsciiText(writer, text)
     return
   }
   const { read } = encoder.encodeInto(text, writer.bytes.subarray(writer.at - length, writer.at))
-  // A byte for each character, and all of them taken: it is ASCII, and it lies where it belongs.
   if (read === length) writer.at -= length
-  else writeWideText(writer, text)
+  else writeNonAsciiText(writer, text)
 }
 
-function writeWideText(writer: ProtoWriter, text: string): void {
-  const most = text.length * 3
-  reserve(writer, most)
-  const start = writer.at - most
+function writeNonAsciiText(writer: ProtoWriter, text: string): void {
+  const maxBytes = text.length * 3
+  reserve(writer, maxBytes)
+  const start = writer.at - maxBytes
   const { written } = encoder.encodeInto(text, writer.bytes.subarray(start, writer.at))
   writer.bytes.copyWithin(writer.at - written, start, start + written)
   writer.at -= written

@@ -1,4 +1,4 @@
-// Messages that are written backwards are read forwards, whatever numbers and lengths they have; what is broken is refused.
+// Tests of Protobuf writer and reader: round trips, skipped fields, errors on broken messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -8,37 +8,38 @@ import { collectBytes, type ProtoWriter, writeInteger, writeRaw, writeText, writ
 const numbers = [0, 1, 127, 128, 300, 16_383, 16_384, 2 ** 28, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 5, 2 ** 48 - 1, 2 ** 49]
 const unsafe = [BigInt(Number.MAX_SAFE_INTEGER), 2n ** 62n, 2n ** 64n - 1n]
 
-const wrap = (writer: ProtoWriter, tag: number, mark: number): void => {
-  writeUint(writer, writtenBytes(writer) - mark)
+const writeLengthAndTag = (writer: ProtoWriter, tag: number, startBytes: number): void => {
+  writeUint(writer, writtenBytes(writer) - startBytes)
   writeUint(writer, tag)
 }
 
-test('numbers have the bytes of the standard, whether they are given as numbers or as bigints', () => {
-  const standard = (value: bigint): number[] => (value < 128n ? [Number(value)] : [Number(value & 127n) | 128, ...standard(value >> 7n)])
+test('varints of numbers and of bigints have the bytes of the Protobuf encoding', () => {
+  const expectedVarint = (value: bigint): number[] =>
+    value < 128n ? [Number(value)] : [Number(value & 127n) | 128, ...expectedVarint(value >> 7n)]
   const all = [...numbers, Number.MAX_SAFE_INTEGER]
   for (const value of all) {
-    for (const given of [value, BigInt(value)]) {
-      assert.deepEqual([...collectBytes((writer) => writeInteger(writer, given))], standard(BigInt(value)), String(given))
+    for (const integer of [value, BigInt(value)]) {
+      assert.deepEqual([...collectBytes((writer) => writeInteger(writer, integer))], expectedVarint(BigInt(value)), String(integer))
     }
-    const written = Uint8Array.from(standard(BigInt(value)))
+    const written = Uint8Array.from(expectedVarint(BigInt(value)))
     assert.equal(BigInt(readVarint(readerOf(written))), BigInt(value))
   }
   assert.equal(collectBytes((writer) => writeInteger(writer, -1)).length, 10)
 })
 
 for (const expectedBytes of [0, 100_000]) {
-  test(`numbers, texts and nested messages come back as they were written, with room for ${expectedBytes}`, () => {
+  test(`numbers, texts and nested messages survive a round trip, with ${expectedBytes} bytes reserved`, () => {
     const written = collectBytes((writer) => {
       for (const value of [...numbers, ...unsafe].toReversed()) {
-        const mark = writtenBytes(writer)
+        const startBytes = writtenBytes(writer)
         writeRaw(writer, new Uint8Array(5000).fill(7))
-        wrap(writer, 0x1a, mark)
-        const textMark = writtenBytes(writer)
+        writeLengthAndTag(writer, 0x1a, startBytes)
+        const textStartBytes = writtenBytes(writer)
         writeText(writer, 'é😀'.repeat(Number(BigInt(value) % 50n)))
-        wrap(writer, 0x12, textMark)
+        writeLengthAndTag(writer, 0x12, textStartBytes)
         writeInteger(writer, value)
         writeUint(writer, 0x08)
-        wrap(writer, 0x7a, mark)
+        writeLengthAndTag(writer, 0x7a, startBytes)
       }
     }, expectedBytes)
     const reader = readerOf(written)
@@ -58,7 +59,7 @@ for (const expectedBytes of [0, 100_000]) {
   })
 }
 
-test('fields that are not known are skipped', () => {
+test('skipField skips unknown fields of every wire type', () => {
   // Fields 1 (varint), 2 (64 bits), 3 (bytes), 4 (32 bits), 5 (varint).
   const reader = readerOf(Buffer.from('08ac02110102030405060708' + '1a0361626325010203042807', 'hex'))
   for (const field of [1, 2, 3, 4]) {
@@ -70,7 +71,7 @@ test('fields that are not known are skipped', () => {
   assert.equal(readVarint(reader), 7)
 })
 
-test('a message that ends in the middle is refused, and so is a number that does not end', () => {
+test('truncated messages and endless varints throw ProtobufReadError', () => {
   for (const hex of ['08', '08ff', '1a0561', '0a', '11010203', '25010203', '08ffffffffffffffffffffff01']) {
     const reader = readerOf(Buffer.from(hex, 'hex'))
     const tag = Number(readVarint(reader))

@@ -1,4 +1,4 @@
-// How long the main thread has been on a processor, so that neither other threads (of the collector, the compiler) nor other processes count.
+// CPU time of the main thread, without threads of the garbage collector and the compiler; of the whole process without schedstat.
 
 import { existsSync, openSync, readSync } from 'node:fs'
 
@@ -6,9 +6,8 @@ const path = `/proc/self/task/${process.pid}/schedstat`
 const file = existsSync(path) ? openSync(path, 'r') : undefined
 const read = Buffer.alloc(64)
 
-/** In milliseconds; to be asked on the main thread. Where the system does not tell it for a thread, it is that of the process. */
-export function threadMs(): number {
-  // Asking for this makes the kernel bring the time of the thread that asks up to date; the file alone is as old as the last tick, some milliseconds.
+export function threadCpuMs(): number {
+  // Makes the kernel update schedstat, which otherwise lags by some milliseconds.
   const { user, system } = process.cpuUsage()
   if (file === undefined) return (user + system) / 1000
   const length = readSync(file, read, 0, read.length, 0)

@@ -1,10 +1,10 @@
-// Texts in shared memory are what they are by themselves.
+// Tests of encodeText: the bytes equal the output of TextEncoder and are not overwritten.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encodeText } from './encode-text.js'
 
-test('each text keeps its own bytes, of any length and of any letters', () => {
+test('later calls do not overwrite earlier results, for any length and any characters', () => {
   const encoder = new TextEncoder()
   const units = ['a', 'é', '€', '😀', '\ud800', '\0']
   const texts = Array.from({ length: 3000 }, (_, i) => (units[i % units.length] as string).repeat(i % 1400))
@@ -13,8 +13,8 @@ test('each text keeps its own bytes, of any length and of any letters', () => {
   for (const [i, text] of texts.entries()) assert.deepEqual(encoded[i], encoder.encode(text), `text ${i}`)
 })
 
-test('neighbours share memory, and what is long has its own', () => {
-  const few = new Set(Array.from({ length: 100 }, (_, i) => encodeText(`text ${i}`).buffer))
-  assert.ok(few.size <= 2)
+test('short texts share an ArrayBuffer, long texts get their own', () => {
+  const buffers = new Set(Array.from({ length: 100 }, (_, i) => encodeText(`text ${i}`).buffer))
+  assert.ok(buffers.size <= 2)
   assert.equal(encodeText('x'.repeat(5000)).buffer.byteLength, 5000)
 })

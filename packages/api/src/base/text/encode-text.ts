@@ -1,19 +1,17 @@
-// Short texts as bytes in memory that neighbours share: very many small pieces of memory cost the collector more than the texts themselves.
+// UTF-8 encoding of short texts into shared slabs: many small ArrayBuffers cost the garbage collector more than the texts.
 
 const encoder = new TextEncoder()
 
-/** So much is shared: a piece that is kept does not keep much else. Who keeps one for long makes a copy. */
+/** Size of a slab. A result that is retained for long must be copied, or it retains the whole slab. */
 const slabBytes = 32 * 1024
-/** What is longer has memory of its own. */
-const longText = slabBytes / 8
+const maxSlabTextLength = slabBytes / 8
 
 let slab = new Uint8Array(slabBytes)
 let used = 0
 
-/** The text in UTF-8, in bytes that nobody else writes to. */
+/** Returns bytes that no later call overwrites. */
 export function encodeText(text: string): Uint8Array {
-  if (text.length > longText) return encoder.encode(text)
-  // A unit of a text takes three bytes at most.
+  if (text.length > maxSlabTextLength) return encoder.encode(text)
   if (used + 3 * text.length > slabBytes) {
     slab = new Uint8Array(slabBytes)
     used = 0

@@ -1,4 +1,4 @@
-// Floating-point numbers as the reference prints them: the shortest digits, with an exponent of at least two digits from a million on and below 0.0001.
+// Floating-point numbers as text in the format of kube-apiserver: exponents from 1e+06 on and below 1e-04, with at least two digits.
 
 export function floatText(value: number): string {
   if (Number.isNaN(value)) return 'NaN'

@@ -1,32 +1,32 @@
-// Texts of every kind go through a header and come out as they were, over HTTP/1.1 and HTTP/2.
+// Tests of UTF-8 header values over real HTTP/1.1 and HTTP/2 connections.
 
 import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'
 import { connect, createServer as createHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { decodeHeader, encodeHeader } from './header-text.js'
+import { decodeHeader, encodeHeader } from './header-encoding.js'
 
 const texts = ['plain', 'jörg', 'Łukasz', '李雷 🚀']
 
-test('over HTTP/1.1', async () => {
+test('header values survive a round trip over HTTP/1.1', async () => {
   const server = createServer(({ rawHeaders }, response) => response.end(decodeHeader(rawHeaders[rawHeaders.indexOf('x-text') + 1] ?? '')))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   for (const text of texts) {
-    const answer = new Promise<string>((resolve) => {
+    const echoed = new Promise<string>((resolve) => {
       request({ port, host: '127.0.0.1', agent: false, headers: { 'x-text': encodeHeader(text) } }, (message) => {
         let body = ''
         message.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
         message.on('end', () => resolve(body))
       }).end()
     })
-    assert.equal(await answer, text)
+    assert.equal(await echoed, text)
   }
   server.close()
 })
 
-test('over HTTP/2', async () => {
+test('header values survive a round trip over HTTP/2', async () => {
   const server = createHttp2(({ rawHeaders }, response) => response.end(decodeHeader(rawHeaders[rawHeaders.indexOf('x-text') + 1] ?? '')))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)

@@ -1,36 +1,39 @@
-// Variables, and selections from them or from what a step gives: `self.a[i].b`.
+// CEL attributes: variables, and selections such as `self.a[i].b` from variables, conditionals and results.
 
-import { costs } from './cost.js'
+import { costs } from '../cost/cost-units.js'
+import { CelError, CelList, CelMap, noSuchOverload, typeName, type Value } from '../values/values.js'
 import type { Run } from './run.js'
-import { type Pieces, Step, valueIn } from './step.js'
-import { CelError, CelList, CelMap, noSuchOverload, typeName, type Value } from './values.js'
+import { type Chunks, evaluateStep, Step } from './step.js'
 
-/** Where an attribute begins. */
-export abstract class Root {
-  readonly parts: readonly Step[]
+/** Start of an attribute, from which its keys select. */
+abstract class Root {
+  readonly operands: readonly Step[]
+  /** True for variables of the environment and for conditionals, false for macro variables and computed values: index rules differ. */
+  readonly isNative: boolean
 
-  constructor(parts: readonly Step[]) {
-    this.parts = parts
+  constructor(operands: readonly Step[], isNative: boolean) {
+    this.operands = operands
+    this.isNative = isNative
   }
 
-  abstract begin(run: Run): Value
-  abstract beginInPieces(run: Run): Pieces<Value>
+  abstract evaluate(run: Run): Value
+  abstract evaluateInChunks(run: Run): Chunks<Value>
 }
 
 export class Variable extends Root {
   private readonly read: (run: Run) => Value
 
-  constructor(read: (run: Run) => Value) {
-    super([])
+  constructor(read: (run: Run) => Value, isLocal = false) {
+    super([], !isLocal)
     this.read = read
   }
 
-  override begin(run: Run): Value {
+  override evaluate(run: Run): Value {
     return this.read(run)
   }
 
-  // biome-ignore lint/correctness/useYield: it is at once
-  override *beginInPieces(run: Run): Pieces<Value> {
+  // biome-ignore lint/correctness/useYield: reading a variable takes no time
+  override *evaluateInChunks(run: Run): Chunks<Value> {
     return this.read(run)
   }
 }
@@ -39,87 +42,84 @@ class Result extends Root {
   private readonly step: Step
 
   constructor(step: Step) {
-    super([step])
+    super([step], false)
     this.step = step
   }
 
-  override begin(run: Run): Value {
+  override evaluate(run: Run): Value {
     return this.step.evaluate(run)
   }
 
-  override beginInPieces(run: Run): Pieces<Value> {
-    return valueIn(this.step, run)
+  override evaluateInChunks(run: Run): Chunks<Value> {
+    return evaluateStep(this.step, run)
   }
 }
 
-/** `condition ? yes : no`. */
-class Choice extends Root {
+class Conditional extends Root {
   private readonly condition: Step
   private readonly yes: Step
   private readonly no: Step
 
   constructor(condition: Step, yes: Step, no: Step) {
-    super([condition, yes, no])
+    super([condition, yes, no], true)
     this.condition = condition
     this.yes = yes
     this.no = no
   }
 
-  private choose(decided: Value): Step | CelError {
-    if (typeof decided === 'boolean') return decided ? this.yes : this.no
-    return decided instanceof CelError ? decided : noSuchOverload
+  private branchFor(conditionValue: Value): Step | CelError {
+    if (typeof conditionValue === 'boolean') return conditionValue ? this.yes : this.no
+    return conditionValue instanceof CelError ? conditionValue : noSuchOverload
   }
 
-  override begin(run: Run): Value {
-    const chosen = this.choose(this.condition.evaluate(run))
-    return chosen instanceof CelError ? chosen : resolve(chosen, run)
+  override evaluate(run: Run): Value {
+    const branch = this.branchFor(this.condition.evaluate(run))
+    return branch instanceof CelError ? branch : resolve(branch, run)
   }
 
-  override *beginInPieces(run: Run): Pieces<Value> {
-    const chosen = this.choose(yield* valueIn(this.condition, run))
-    return chosen instanceof CelError ? chosen : yield* resolveInPieces(chosen, run)
+  override *evaluateInChunks(run: Run): Chunks<Value> {
+    const branch = this.branchFor(yield* evaluateStep(this.condition, run))
+    return branch instanceof CelError ? branch : yield* resolveInChunks(branch, run)
   }
 }
 
 const nameCost = Number(costs.selectOrName)
 
-/** A variable, a choice, or the result of a step, and selections from it: `self.a[i].b`. */
 export class Attribute extends Step {
   private readonly root: Root
   private readonly keys: readonly Step[]
   private readonly isFree: boolean
 
   constructor(root: Root, keys: readonly Step[] = []) {
-    super([...root.parts, ...keys])
+    super([...root.operands, ...keys])
     this.root = root
     this.keys = keys
-    // A choice between others costs nothing by itself.
-    this.isFree = root instanceof Choice
+    // kube-apiserver counts no cost for conditionals.
+    this.isFree = root instanceof Conditional
   }
 
   static from = (step: Step): Attribute => (step instanceof Attribute ? step : new Attribute(new Result(step)))
-  static choice = (condition: Step, yes: Step, no: Step): Attribute => new Attribute(new Choice(condition, yes, no))
+  static conditional = (condition: Step, yes: Step, no: Step): Attribute => new Attribute(new Conditional(condition, yes, no))
 
   select(key: Step): Attribute {
     return new Attribute(this.root, [...this.keys, key])
   }
 
-  /** Without the cost of the attribute itself: what an index or a choice asks for. */
   resolve(run: Run): Value {
-    let value = this.root.begin(run)
+    let value = this.root.evaluate(run)
     for (const key of this.keys) {
       if (value instanceof CelError) return value
-      value = select(value, resolve(key, run))
+      value = select(value, resolve(key, run), this.root.isNative)
       run.spend(nameCost)
     }
     return value
   }
 
-  *resolveInPieces(run: Run): Pieces<Value> {
-    let value = yield* this.root.beginInPieces(run)
+  *resolveInChunks(run: Run): Chunks<Value> {
+    let value = yield* this.root.evaluateInChunks(run)
     for (const key of this.keys) {
       if (value instanceof CelError) return value
-      value = select(value, yield* resolveInPieces(key, run))
+      value = select(value, yield* resolveInChunks(key, run), this.root.isNative)
       run.spend(nameCost)
     }
     return value
@@ -131,8 +131,8 @@ export class Attribute extends Step {
     return value
   }
 
-  override *pieces(run: Run): Pieces<Value> {
-    const value = yield* this.resolveInPieces(run)
+  override *chunks(run: Run): Chunks<Value> {
+    const value = yield* this.resolveInChunks(run)
     if (!this.isFree) run.spend(nameCost)
     return value
   }
@@ -140,20 +140,17 @@ export class Attribute extends Step {
 
 const resolve = (step: Step, run: Run): Value => (step instanceof Attribute ? step.resolve(run) : step.evaluate(run))
 
-function* resolveInPieces(step: Step, run: Run): Pieces<Value> {
-  return step instanceof Attribute ? yield* step.resolveInPieces(run) : yield* valueIn(step, run)
+function* resolveInChunks(step: Step, run: Run): Chunks<Value> {
+  return step instanceof Attribute ? yield* step.resolveInChunks(run) : yield* evaluateStep(step, run)
 }
 
-function select(value: Value, key: Value): Value {
+function select(value: Value, key: Value, isNative: boolean): Value {
   if (key instanceof CelError) return key
   if (value instanceof CelMap) {
     const found = value.find(key)
     return found === undefined ? noSuchKey(key) : found
   }
-  if (!(value instanceof CelList)) return noSuchKey(key)
-  if (typeof key === 'number') return new CelError(`unsupported index: ${key}`)
-  if (typeof key !== 'bigint') return new CelError(`unsupported index type '${typeName(key)}' in list`)
-  return key < 0n || key >= BigInt(value.size) ? new CelError(`index out of bounds: ${key}`) : value.at(Number(key))
+  return value instanceof CelList ? value.get(key, isNative) : noSuchKey(key)
 }
 
 const noSuchKey = (key: Value): CelError =>

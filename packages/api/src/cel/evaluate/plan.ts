@@ -1,32 +1,31 @@
-// From a checked expression to steps. What is constant is computed here, once; that may fail, and costs nothing later.
+// Plans a checked CEL expression as evaluation steps. Lists, maps and conversions of constants are computed here: an error fails
+// the plan, and the values cost nothing at evaluation.
 
-import type { CallExpr, ComprehensionExpr, Expr } from './ast.js'
+import { costOfCall } from '../cost/call-cost.js'
+import { nodesOfCall, timeOfCall } from '../cost/call-time.js'
+import { messageNamed } from '../functions/protobuf-messages.js'
+import { type CelFunction, constantMatches, functions } from '../functions/table.js'
+import { compileRegex } from '../regex/regex.js'
+import type { CallExpr, ComprehensionExpr, Expr } from '../syntax/ast.js'
+import type { Checked } from '../types/type-check.js'
+import type { Type } from '../types/types.js'
+import { Uint } from '../values/uint.js'
+import { CelError, CelList, keyText, TypeValue, type Value } from '../values/values.js'
 import { Attribute, Variable } from './attribute.js'
-import { costOfCall } from './call-cost.js'
-import { partsOfCall, workOfCall } from './call-work.js'
-import type { Checked } from './check.js'
-import { type CelFunction, functions } from './functions/table.js'
-import { messageNamed } from './messages.js'
-import { patternOf } from './pattern.js'
 import { Run } from './run.js'
 import { Constant, type Step } from './step.js'
 import { Call, Comprehension, Logic, MakeList, MakeMap, MakeMessage, Membership, NotFalse, Presence } from './steps.js'
-import type { Type } from './types.js'
-import { Uint } from './uint.js'
-import { CelError, CelList, keyText, TypeValue, type Value } from './values.js'
 
-/** A constant part of the expression cannot be computed. */
 export class CelPlanError extends Error {}
 
 /** Throws {@link CelPlanError}. */
 export const planExpression = (checked: Checked): Step => new Planner(checked).plan(checked.expr)
 
 const conversions: ReadonlySet<string> = new Set('bool bytes double duration dyn int string timestamp type uint'.split(' '))
-const patternFunctions: ReadonlySet<string> = new Set(['matches', 'find', 'findAll'])
+const regexFunctions: ReadonlySet<string> = new Set(['matches', 'find', 'findAll'])
 
 class Planner {
   private readonly checked: Checked
-  /** Variables of comprehensions that are open, with their slots. */
   private readonly scope: { readonly name: string; readonly slot: number }[] = []
 
   constructor(checked: Checked) {
@@ -53,11 +52,11 @@ class Planner {
         return fold(new MakeList(elements), elements)
       }
       case 'map': {
-        const parts = expr.entries.flatMap(({ key, value }) => [this.plan(key), this.plan(value)])
-        return fold(new MakeMap(parts), parts)
+        const operands = expr.entries.flatMap(({ key, value }) => [this.plan(key), this.plan(value)])
+        return fold(new MakeMap(operands), operands)
       }
       case 'comprehension':
-        return this.planWalk(expr)
+        return this.planComprehension(expr)
       case 'message': {
         const message = messageNamed(expr.name)
         if (message === undefined) throw new CelPlanError(`unknown type: ${expr.name}`)
@@ -74,13 +73,15 @@ class Planner {
   private planName(name: string, expr: Expr): Step {
     for (let i = this.scope.length - 1; i >= 0; i--) {
       const { name: local, slot } = this.scope[i] as { name: string; slot: number }
-      if (local === name) return new Attribute(new Variable((run) => run.locals[slot] as Value))
+      if (local === name) return new Attribute(new Variable((run) => run.locals[slot] as Value, true))
     }
     const type = this.checked.types.get(expr)
-    const plain = name.startsWith('.') ? name.slice(1) : name
-    if (type?.kind === 'type') return new Constant(new TypeValue(plain))
-    const absent = new CelError(`no such attribute(s): ${plain}`)
-    return new Attribute(new Variable(({ variables }) => (Object.hasOwn(variables, plain) ? (variables[plain] as Value) : absent)))
+    const variableName = name.startsWith('.') ? name.slice(1) : name
+    if (type?.kind === 'type') return new Constant(new TypeValue(variableName))
+    const absent = new CelError(`no such attribute(s): ${variableName}`)
+    return new Attribute(
+      new Variable(({ variables }) => (Object.hasOwn(variables, variableName) ? (variables[variableName] as Value) : absent)),
+    )
   }
 
   private planCall(expr: CallExpr): Step {
@@ -89,7 +90,7 @@ class Planner {
     const [first, second, third] = args as [Step, Step, Step]
     switch (name) {
       case '_?_:_':
-        return Attribute.choice(first, second, third)
+        return Attribute.conditional(first, second, third)
       case '_&&_':
         return new Logic(first, second, false)
       case '_||_':
@@ -111,21 +112,22 @@ class Planner {
       const membership = membershipOf(first, second.value)
       if (membership !== undefined) return membership
     }
-    if (patternFunctions.has(name) && second instanceof Constant && typeof second.value === 'string') {
-      const pattern = patternOf(second.value)
+    if (regexFunctions.has(name) && second instanceof Constant && typeof second.value === 'string') {
+      const pattern = compileRegex(second.value)
       if (pattern instanceof Error) throw new CelPlanError(pattern.message)
     }
     const elementType = target === undefined ? '' : elementKind(this.checked.types.get(target))
-    const call = new Call(functions[name] as CelFunction, args, {
+    const operate = name === 'matches' && second instanceof Constant ? constantMatches : (functions[name] as CelFunction)
+    const call = new Call(operate, args, {
       elementType,
       cost: costOfCall(name, overloads),
-      work: workOfCall(name, second instanceof Constant ? second.value : undefined),
-      parts: partsOfCall(name),
+      time: timeOfCall(name, second instanceof Constant ? second.value : undefined),
+      nodes: nodesOfCall(name),
     })
     return conversions.has(name) && args.length === 1 ? fold(call, args) : call
   }
 
-  private planWalk(expr: ComprehensionExpr): Step {
+  private planComprehension(expr: ComprehensionExpr): Step {
     const range = this.plan(expr.range)
     const initial = this.plan(expr.initial)
     const slot = this.scope.length
@@ -142,24 +144,24 @@ class Planner {
 
 const elementKind = (type: Type | undefined): string => (type?.kind === 'list' ? type.element.kind : '')
 
-/** Computed at once where all of its parts are constant. */
-function fold(step: Step, parts: readonly Step[]): Step {
-  if (!parts.every((part) => part instanceof Constant)) return step
+/** Folds a step whose operands are constants. */
+function fold(step: Step, operands: readonly Step[]): Step {
+  if (!operands.every((operand) => operand instanceof Constant)) return step
   const value = step.evaluate(new Run({}, Number.POSITIVE_INFINITY))
   if (value instanceof CelError) throw new CelPlanError(value.message)
   return new Constant(value)
 }
 
-/** Undefined where the list holds more than plain values. */
+/** Plans `x in [constants]` as a set lookup; undefined if a constant has no key. */
 function membershipOf(item: Step, list: Value): Step | undefined {
   if (!(list instanceof CelList)) return undefined
   if (list.size === 0) return new Constant(false)
-  const known = new Set<string>()
+  const constantKeys = new Set<string>()
   for (let i = 0; i < list.size; i++) {
     const value = list.at(i)
     const text = keyText(value)
     if (text === undefined || (typeof value === 'object' && !(value instanceof Uint))) return undefined
-    known.add(text)
+    constantKeys.add(text)
   }
-  return new Membership(item, known)
+  return new Membership(item, constantKeys)
 }

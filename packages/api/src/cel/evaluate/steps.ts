@@ -1,15 +1,26 @@
-// The steps into which a checked expression is planned, but for attributes.
+// Evaluation steps of CEL expressions, except constants and attributes: presence, logic, calls, membership, lists, maps, messages, macros.
 
-import type { CallCost } from './call-cost.js'
-import { type CallParts, type CallWork, mostParts, mostWork } from './call-work.js'
-import { costs } from './cost.js'
-import type { CelFunction } from './functions/table.js'
-import type { Message } from './messages.js'
+import type { CallCost } from '../cost/call-cost.js'
+import { type CallNodes, type CallTime, maxBlockingNs, maxNodes } from '../cost/call-time.js'
+import { costs } from '../cost/cost-units.js'
+import type { Message } from '../functions/protobuf-messages.js'
+import type { CelFunction } from '../functions/table.js'
+import {
+  CelError,
+  CelList,
+  CelMap,
+  entryKey,
+  keyText,
+  noSuchOverload,
+  sizeOf,
+  typeName,
+  type Value,
+  ValueList,
+  ValueMap,
+} from '../values/values.js'
 import { CostExceeded, type Run } from './run.js'
-import { type Pieces, Step, valueIn } from './step.js'
-import { CelError, CelList, CelMap, keyText, noSuchOverload, sizeOf, typeName, type Value, ValueList, ValueMap } from './values.js'
+import { type Chunks, evaluateStep, Step } from './step.js'
 
-/** A step that computes something from the values of others. */
 abstract class Computation extends Step {
   protected readonly operands: readonly Step[]
 
@@ -18,7 +29,7 @@ abstract class Computation extends Step {
     this.operands = operands
   }
 
-  /** Whether the values so far decide, so that the others are not looked at. */
+  /** True if the remaining operands need not be evaluated. */
   protected isDecided(_values: readonly Value[]): boolean {
     return false
   }
@@ -34,17 +45,17 @@ abstract class Computation extends Step {
     return this.compute(values, run)
   }
 
-  override *pieces(run: Run): Pieces<Value> {
+  override *chunks(run: Run): Chunks<Value> {
     const values: Value[] = []
     for (const operand of this.operands) {
-      values.push(operand.walks ? yield* operand.pieces(run) : operand.evaluate(run))
+      values.push(operand.hasComprehension ? yield* operand.chunks(run) : operand.evaluate(run))
       if (this.isDecided(values)) break
     }
     return this.compute(values, run)
   }
 }
 
-/** `has(a.b)`. */
+/** Presence test `has(operand.field)`. */
 export class Presence extends Computation {
   private readonly field: string
 
@@ -55,13 +66,15 @@ export class Presence extends Computation {
 
   protected override compute([operand]: readonly Value[]): Value {
     if (operand instanceof CelError) return operand
+    // As in kube-apiserver, lists are searched for the name.
+    if (operand instanceof CelList) return operand.contains(this.field)
     if (!(operand instanceof CelMap)) return new CelError('invalid type for field selection.')
     const found = operand.find(this.field)
     return found instanceof CelError ? found : found !== undefined
   }
 }
 
-/** `&&` and `||`: an error counts only where the other side does not decide. */
+/** `&&` and `||`: `decider` is the value that decides the result. */
 export class Logic extends Computation {
   private readonly decider: boolean
 
@@ -82,71 +95,75 @@ export class Logic extends Computation {
   }
 }
 
-export interface CallTraits {
-  /** Of a list as it was checked. */
+interface CallTraits {
   readonly elementType: string
   readonly cost: CallCost
-  readonly work: CallWork
-  /** Of what goes to the bottom of values. */
-  readonly parts: CallParts | undefined
+  readonly time: CallTime
+  readonly nodes: CallNodes | undefined
 }
 
 export class Call extends Computation {
   private readonly operate: CelFunction
   private readonly elementType: string
   private readonly cost: CallCost
-  private readonly work: CallWork
-  private readonly parts: CallParts | undefined
+  private readonly time: CallTime
+  private readonly nodes: CallNodes | undefined
 
-  constructor(operate: CelFunction, args: readonly Step[], { elementType, cost, work, parts }: CallTraits) {
+  constructor(operate: CelFunction, args: readonly Step[], { elementType, cost, time, nodes }: CallTraits) {
     super(args)
     this.operate = operate
     this.elementType = elementType
     this.cost = cost
-    this.work = work
-    this.parts = parts
+    this.time = time
+    this.nodes = nodes
   }
 
-  /** Of three arguments and more, those behind an error are not looked at. */
+  /** Calls with three or more operands stop at the first error, as in kube-apiserver. */
   protected override isDecided(values: readonly Value[]): boolean {
     return this.operands.length > 2 && values.at(-1) instanceof CelError
   }
 
   protected override compute(values: readonly Value[], run: Run): Value {
-    const problem = values.find((value) => value instanceof CelError)
-    // A call that was not reached costs nothing.
-    if (problem !== undefined && values.length < this.operands.length) return problem
-    if (problem === undefined) {
-      const work = this.work(values)
-      if (work > 0) run.weigh(work)
-      if (work > mostWork && this.parts !== undefined && this.parts(values, mostParts) >= mostParts) throw new CostExceeded()
+    const error = values.find((value) => value instanceof CelError)
+    // A call that was not evaluated costs nothing.
+    if (error !== undefined && values.length < this.operands.length) return error
+    if (error === undefined) {
+      const ns = this.time(values)
+      if (ns > 0) run.addTime(ns)
+      if (ns > maxBlockingNs && this.nodes !== undefined && this.nodes(values, maxNodes) >= maxNodes) throw new CostExceeded()
     }
-    const result = problem ?? this.operate(values, this.elementType)
+    const result = error ?? this.operate(values, this.elementType)
     run.spend(this.cost(values, result))
-    if (typeof result === 'string') run.make(result.length)
-    // Appending to a list that an expression made shares it; everything else is a copy.
-    else if (result instanceof CelList) run.make(8 * (result instanceof ValueList ? (sizeOf(values.at(-1) as Value) ?? 1) : result.size))
+    if (typeof result === 'string') run.countCreated(result.length)
+    else if (result instanceof CelList) run.countCreated(8 * createdItems(values, result))
     return result
   }
 }
 
-/** `x in [1, 2, 3]` with a list that is known beforehand. */
-export class Membership extends Computation {
-  private readonly known: ReadonlySet<string>
+/** The first append to a ValueList shares its items; all other results are copies. */
+function createdItems(values: readonly Value[], result: CelList): number {
+  if (!(result instanceof ValueList)) return result.size
+  const added = sizeOf(values.at(-1) as Value) ?? 1
+  return values.includes(result) ? added : result.copied + added
+}
 
-  constructor(item: Step, known: ReadonlySet<string>) {
+/** `x in [constants]`, as a set lookup. */
+export class Membership extends Computation {
+  private readonly constantKeys: ReadonlySet<string>
+
+  constructor(item: Step, constantKeys: ReadonlySet<string>) {
     super([item])
-    this.known = known
+    this.constantKeys = constantKeys
   }
 
-  /** An error is in no list. */
+  /** An error is in no list, as in kube-apiserver. */
   protected override compute([item]: readonly Value[]): Value {
     const text = keyText(item as Value)
-    return text !== undefined && this.known.has(text)
+    return text !== undefined && this.constantKeys.has(text)
   }
 }
 
-/** True unless it is false for certain: what ends a walk. */
+/** `@not_strictly_false`: loop condition of macros, true also for errors. */
 export class NotFalse extends Computation {
   constructor(operand: Step) {
     super([operand])
@@ -158,7 +175,6 @@ export class NotFalse extends Computation {
   }
 }
 
-/** What is made of all its parts; the first that is an error is what becomes of it. */
 abstract class Construction extends Computation {
   private readonly cost: number
 
@@ -190,7 +206,6 @@ export class MakeList extends Construction {
   }
 }
 
-/** Of keys and values in turn. */
 export class MakeMap extends Construction {
   constructor(operands: readonly Step[]) {
     super(operands, costs.map)
@@ -200,14 +215,12 @@ export class MakeMap extends Construction {
     const entries = new Map<string, readonly [Value, Value]>()
     for (let i = 0; i < values.length; i += 2) {
       const key = values[i] as Value
-      // What cannot be asked for is kept, too.
-      entries.set(keyText(key) ?? `\u0000${i}`, [key, values[i + 1] as Value])
+      entries.set(entryKey(key) ?? `\u0000${i}`, [key, values[i + 1] as Value])
     }
     return new ValueMap(entries)
   }
 }
 
-/** `google.protobuf.Timestamp{seconds: 1}`. */
 export class MakeMessage extends Construction {
   private readonly message: Message
   private readonly names: readonly string[]
@@ -228,17 +241,17 @@ export class MakeMessage extends Construction {
   }
 }
 
-export interface Walk {
+interface ComprehensionSteps {
   readonly range: Step
   readonly initial: Step
   readonly condition: Step
   readonly step: Step
   readonly result: Step
-  /** Where the accumulator lives; the variable is next to it. */
+  /** Index of the accumulator in `run.locals`; the loop variable has the next one. */
   readonly slot: number
 }
 
-const shownTypes: { readonly [type: string]: string } = {
+const goTypes: { readonly [type: string]: string } = {
   int: 'types.Int',
   uint: 'types.Uint',
   double: 'types.Double',
@@ -250,54 +263,57 @@ const shownTypes: { readonly [type: string]: string } = {
   'google.protobuf.Duration': 'types.Duration',
 }
 
-function* itemsOf(over: CelList | CelMap): Iterable<Value> {
-  if (over instanceof CelMap) yield* over.keys()
-  else for (let i = 0; i < over.size; i++) yield over.at(i)
+function* itemsOf(collection: CelList | CelMap): Iterable<Value> {
+  if (collection instanceof CelMap) yield* collection.keys()
+  else for (let i = 0; i < collection.size; i++) yield collection.at(i)
 }
 
-const notIterable = (over: Value): CelError => {
-  if (over instanceof CelError) return over
-  const type = typeName(over)
-  return new CelError(`got '${shownTypes[type] ?? type}', expected iterable type`)
+const notIterable = (collection: Value): CelError => {
+  if (collection instanceof CelError) return collection
+  const type = typeName(collection)
+  return new CelError(`got '${goTypes[type] ?? type}', expected iterable type`)
 }
+
+/** `map` and `filter` make one list, not a sum of lists. */
+const joined = (value: Value): Value => (value instanceof ValueList ? value.joined() : value)
 
 export class Comprehension extends Step {
-  private readonly walk: Walk
+  private readonly steps: ComprehensionSteps
 
-  constructor(walk: Walk) {
+  constructor(steps: ComprehensionSteps) {
     super([], true)
-    this.walk = walk
+    this.steps = steps
   }
 
   override evaluate(run: Run): Value {
-    const { range, initial, condition, step, result, slot } = this.walk
-    const over = range.evaluate(run)
-    if (!(over instanceof CelList || over instanceof CelMap)) return notIterable(over)
+    const { range, initial, condition, step, result, slot } = this.steps
+    const collection = range.evaluate(run)
+    if (!(collection instanceof CelList || collection instanceof CelMap)) return notIterable(collection)
     const { locals } = run
     locals[slot] = initial.evaluate(run)
-    for (const item of itemsOf(over)) {
+    for (const item of itemsOf(collection)) {
       locals[slot + 1] = item
       if (condition.evaluate(run) === false) break
       locals[slot] = step.evaluate(run)
     }
-    return result.evaluate(run)
+    return joined(result.evaluate(run))
   }
 
-  override *pieces(run: Run): Pieces<Value> {
-    const { range, initial, condition, step, result, slot } = this.walk
-    const over = yield* valueIn(range, run)
-    if (!(over instanceof CelList || over instanceof CelMap)) return notIterable(over)
+  override *chunks(run: Run): Chunks<Value> {
+    const { range, initial, condition, step, result, slot } = this.steps
+    const collection = yield* evaluateStep(range, run)
+    if (!(collection instanceof CelList || collection instanceof CelMap)) return notIterable(collection)
     const { locals } = run
-    locals[slot] = yield* valueIn(initial, run)
-    for (const item of itemsOf(over)) {
-      if (run.isDue()) {
+    locals[slot] = yield* evaluateStep(initial, run)
+    for (const item of itemsOf(collection)) {
+      if (run.shouldYield()) {
         yield
-        run.hasGivenWay()
+        run.resetAfterYield()
       }
       locals[slot + 1] = item
-      if ((condition.walks ? yield* condition.pieces(run) : condition.evaluate(run)) === false) break
-      locals[slot] = step.walks ? yield* step.pieces(run) : step.evaluate(run)
+      if ((condition.hasComprehension ? yield* condition.chunks(run) : condition.evaluate(run)) === false) break
+      locals[slot] = step.hasComprehension ? yield* step.chunks(run) : step.evaluate(run)
     }
-    return yield* valueIn(result, run)
+    return joined(yield* evaluateStep(result, run))
   }
 }

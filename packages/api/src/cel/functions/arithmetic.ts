@@ -1,19 +1,19 @@
-// `+ - * / %`, negation and comparison: 64 bits, and an error beyond them.
+// CEL arithmetic and comparison: 64-bit integers with overflow errors, timestamps and durations.
 
-import { maxTime, minTime } from '../time-text.js'
-import { Uint } from '../uint.js'
+import { maxTime, minTime } from '../values/time-formats.js'
+import { Uint } from '../values/uint.js'
 import {
   CelError,
   CelList,
   compare,
   Duration,
-  mostLetters,
-  noOverloadOf,
+  maxChars,
+  noMethod,
   noSuchOverload,
   Timestamp,
   tooLong,
   type Value,
-} from '../values.js'
+} from '../values/values.js'
 
 const maxInt = (1n << 63n) - 1n
 const minInt = -(1n << 63n)
@@ -31,17 +31,17 @@ export const timestampOf = (nanos: bigint, offsetMinutes = 0): Value =>
   nanos < minTime || nanos > maxTime ? timestampOverflow : new Timestamp(nanos, offsetMinutes)
 export const durationOf = (nanos: bigint): Value => (nanos > maxInt || nanos < minInt ? integerOverflow : new Duration(nanos))
 
-/** Types that know an operator at all answer otherwise for a wrong partner than those that do not. */
-const unknown = (a: Value, name: string, knows: boolean): CelError => {
+/** Error of kube-apiserver, which depends on whether the type of `a` has the operator. */
+const overloadError = (a: Value, name: string, hasOperator: boolean): CelError => {
   if (a instanceof CelError) return a
-  return knows ? noSuchOverload : noOverloadOf(name)
+  return hasOperator ? noSuchOverload : noMethod(a, name)
 }
 
 const isNumeric = (a: Value): boolean => typeof a === 'bigint' || typeof a === 'number' || a instanceof Uint
 
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'bigint' && typeof b === 'bigint') return intOf(a + b)
-  if (typeof a === 'string' && typeof b === 'string') return a.length + b.length > mostLetters ? tooLong : a + b
+  if (typeof a === 'string' && typeof b === 'string') return a.length + b.length > maxChars ? tooLong : a + b
   if (typeof a === 'number' && typeof b === 'number') return a + b
   if (a instanceof Uint && b instanceof Uint) return uintOf(a.value + b.value)
   if (a instanceof CelList && b instanceof CelList) return a.add(b)
@@ -49,8 +49,8 @@ export function add(a: Value, b: Value): Value {
   if (a instanceof Timestamp && b instanceof Duration) return timestampOf(a.nanos + b.nanos, a.offsetMinutes)
   if (a instanceof Duration && b instanceof Timestamp) return timestampOf(a.nanos + b.nanos, b.offsetMinutes)
   if (a instanceof Duration && b instanceof Duration) return durationOf(a.nanos + b.nanos)
-  const knows = isNumeric(a) || typeof a === 'string' || a instanceof Uint8Array || a instanceof CelList
-  return unknown(a, '_+_', knows || a instanceof Timestamp || a instanceof Duration)
+  const hasOperator = isNumeric(a) || typeof a === 'string' || a instanceof Uint8Array || a instanceof CelList
+  return overloadError(a, '_+_', hasOperator || a instanceof Timestamp || a instanceof Duration)
 }
 
 function concatenate(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -67,21 +67,21 @@ export function subtract(a: Value, b: Value): Value {
   if (a instanceof Timestamp && b instanceof Timestamp) return durationOf(a.nanos - b.nanos)
   if (a instanceof Timestamp && b instanceof Duration) return timestampOf(a.nanos - b.nanos, a.offsetMinutes)
   if (a instanceof Duration && b instanceof Duration) return durationOf(a.nanos - b.nanos)
-  return unknown(a, '_-_', isNumeric(a) || a instanceof Timestamp || a instanceof Duration)
+  return overloadError(a, '_-_', isNumeric(a) || a instanceof Timestamp || a instanceof Duration)
 }
 
 export function multiply(a: Value, b: Value): Value {
   if (typeof a === 'bigint' && typeof b === 'bigint') return intOf(a * b)
   if (typeof a === 'number' && typeof b === 'number') return a * b
   if (a instanceof Uint && b instanceof Uint) return uintOf(a.value * b.value)
-  return unknown(a, '_*_', isNumeric(a))
+  return overloadError(a, '_*_', isNumeric(a))
 }
 
 export function divide(a: Value, b: Value): Value {
   if (typeof a === 'bigint' && typeof b === 'bigint') return b === 0n ? divisionByZero : intOf(a / b)
   if (typeof a === 'number' && typeof b === 'number') return a / b
   if (a instanceof Uint && b instanceof Uint) return b.value === 0n ? divisionByZero : uintOf(a.value / b.value)
-  return unknown(a, '_/_', isNumeric(a))
+  return overloadError(a, '_/_', isNumeric(a))
 }
 
 export function modulo(a: Value, b: Value): Value {
@@ -90,18 +90,19 @@ export function modulo(a: Value, b: Value): Value {
     return a === minInt && b === -1n ? integerOverflow : a % b
   }
   if (a instanceof Uint && b instanceof Uint) return b.value === 0n ? modulusByZero : new Uint(a.value % b.value)
-  return unknown(a, '_%_', typeof a === 'bigint' || a instanceof Uint)
+  return overloadError(a, '_%_', typeof a === 'bigint' || a instanceof Uint)
 }
 
 export function negate(a: Value): Value {
   if (typeof a === 'bigint') return intOf(-a)
   if (typeof a === 'number') return -a
-  return noSuchOverload
+  if (a instanceof Duration) return durationOf(-a.nanos)
+  return overloadError(a, '-_', typeof a === 'boolean')
 }
 
 export function not(a: Value): Value {
   if (typeof a === 'boolean') return !a
-  return a instanceof CelError ? a : noSuchOverload
+  return overloadError(a, '!_', typeof a === 'bigint' || typeof a === 'number' || a instanceof Duration)
 }
 
 const isOrdered = (a: Value): boolean =>
@@ -112,11 +113,10 @@ const isOrdered = (a: Value): boolean =>
   a instanceof Timestamp ||
   a instanceof Duration
 
-/** A comparison that holds where `holds` says so of negative, zero or positive. */
 export const comparison =
-  (name: string, holds: (order: number) => boolean) =>
+  (name: string, isTrueFor: (order: number) => boolean) =>
   (a: Value, b: Value): Value => {
     const order = compare(a, b)
-    if (order === undefined) return unknown(a, name, isOrdered(a))
-    return Number.isNaN(order) ? new CelError('NaN values cannot be ordered') : holds(order)
+    if (order === undefined) return overloadError(a, name, isOrdered(a))
+    return Number.isNaN(order) ? new CelError('NaN values cannot be ordered') : isTrueFor(order)
   }

@@ -1,55 +1,54 @@
-// Functions of strings, and regular expressions in linear time. Places in a text are counted in letters, not in bytes.
+// CEL string and regular expression functions. Indexes count code points.
 
 import type { RE2JS } from 're2js'
-import { patternOf } from '../pattern.js'
-import { indexOfText, lastIndexOfText, splitText } from '../text-search.js'
-import { CelError, type CelList, countLetters, mostLetters, noSuchOverload, tooLong, type Value, ValueList } from '../values.js'
+import { compileRegex } from '../regex/regex.js'
+import { CelError, type CelList, countChars, maxChars, noMethod, noSuchOverload, tooLong, type Value, ValueList } from '../values/values.js'
+import { indexOfText, lastIndexOfText, splitText } from './text-search.js'
 
 const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
 
-/** Texts without surrogate pairs need no array of letters. */
-const lettersOf = (text: string): string | string[] => (countLetters(text) === text.length ? text : Array.from(text))
-const slice = (letters: string | string[], from: number, to?: number): string =>
-  typeof letters === 'string' ? letters.slice(from, to) : letters.slice(from, to).join('')
+/** Avoids an array for texts without surrogate pairs. */
+const charsOf = (text: string): string | string[] => (countChars(text) === text.length ? text : Array.from(text))
+const slice = (chars: string | string[], from: number, to?: number): string =>
+  typeof chars === 'string' ? chars.slice(from, to) : chars.slice(from, to).join('')
 
 export function charAt(text: string, index: bigint): Value {
-  const letters = lettersOf(text)
-  if (index < 0n || index > BigInt(letters.length)) return outOfRange(index)
-  return letters[Number(index)] ?? ''
+  const chars = charsOf(text)
+  if (index < 0n || index > BigInt(chars.length)) return outOfRange(index)
+  return chars[Number(index)] ?? ''
 }
 
 export function substring(text: string, start: bigint, end?: bigint): Value {
-  const letters = lettersOf(text)
-  const length = BigInt(letters.length)
+  const chars = charsOf(text)
+  const length = BigInt(chars.length)
   if (end !== undefined && start > end) return new CelError(`invalid substring range. start: ${start}, end: ${end}`)
   if (start < 0n || start > length) return outOfRange(start)
   if (end !== undefined && (end < 0n || end > length)) return outOfRange(end)
-  return slice(letters, Number(start), end === undefined ? undefined : Number(end))
+  return slice(chars, Number(start), end === undefined ? undefined : Number(end))
 }
 
-const isPlace = (index: bigint, length: number): boolean => index >= 0n && index < BigInt(length)
+const isIndex = (index: bigint, length: number): boolean => index >= 0n && index < BigInt(length)
 
-export function indexOf(text: string, part: string, from = 0n): Value {
-  if (part === '') return from
-  if (!isPlace(from, countLetters(text))) return outOfRange(from)
-  const at = indexOfText(text, part, slice(lettersOf(text), 0, Number(from)).length)
-  return at === -1 ? -1n : BigInt(countLetters(text.slice(0, at)))
+export function indexOf(text: string, search: string, from = 0n): Value {
+  if (search === '') return from
+  if (!isIndex(from, countChars(text))) return outOfRange(from)
+  const at = indexOfText(text, search, slice(charsOf(text), 0, Number(from)).length)
+  return at === -1 ? -1n : BigInt(countChars(text.slice(0, at)))
 }
 
-export function lastIndexOf(text: string, part: string, from?: bigint): Value {
-  const length = countLetters(text)
-  if (part === '') return from ?? BigInt(length)
+export function lastIndexOf(text: string, search: string, from?: bigint): Value {
+  const length = countChars(text)
+  if (search === '') return from ?? BigInt(length)
   const start = from ?? BigInt(length - 1)
-  if (!isPlace(start, length)) return outOfRange(start)
-  const at = lastIndexOfText(text, part, slice(lettersOf(text), 0, Number(start)).length)
-  return at === -1 ? -1n : BigInt(countLetters(text.slice(0, at)))
+  if (!isIndex(start, length)) return outOfRange(start)
+  const at = lastIndexOfText(text, search, slice(charsOf(text), 0, Number(start)).length)
+  return at === -1 ? -1n : BigInt(countChars(text.slice(0, at)))
 }
 
 export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (part) => part.toLowerCase())
 export const upperAscii = (text: string): string => text.replace(/[a-z]+/g, (part) => part.toUpperCase())
 
-/** White space as Unicode defines it. */
-const isSpace = (letter: string): boolean => /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/.test(letter)
+const isSpace = (char: string): boolean => /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/.test(char)
 
 export function trim(text: string): string {
   let start = 0
@@ -59,39 +58,38 @@ export function trim(text: string): string {
   return text.slice(start, end)
 }
 
-function countParts(text: string, part: string): number {
+function countOccurrences(text: string, search: string): number {
   let count = 0
-  for (let at = indexOfText(text, part); at !== -1; at = indexOfText(text, part, at + part.length)) count++
+  for (let at = indexOfText(text, search); at !== -1; at = indexOfText(text, search, at + search.length)) count++
   return count
 }
 
-export function replace(text: string, old: string, fresh: string, limit = -1n): Value {
+export function replace(text: string, old: string, replacement: string, limit = -1n): Value {
   if (limit === 0n) return text
-  const found = old === '' ? text.length + 1 : countParts(text, old)
-  if (text.length + found * fresh.length > mostLetters) return tooLong
-  const most = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
-  if (old === '') return replaceNothing(text, fresh, most)
-  if (found <= most) return splitText(text, old).join(fresh)
+  const found = old === '' ? text.length + 1 : countOccurrences(text, old)
+  if (text.length + found * replacement.length > maxChars) return tooLong
+  const maxCount = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
+  if (old === '') return insertBetweenChars(text, replacement, maxCount)
+  if (found <= maxCount) return splitText(text, old).join(replacement)
   let out = ''
   let at = 0
-  for (let count = 0; count < most; count++) {
+  for (let count = 0; count < maxCount; count++) {
     const next = indexOfText(text, old, at)
     if (next === -1) break
-    out += text.slice(at, next) + fresh
+    out += text.slice(at, next) + replacement
     at = next + old.length
   }
   return out + text.slice(at)
 }
 
-/** The empty text stands before each letter and at the end. */
-function replaceNothing(text: string, fresh: string, most: number): string {
+function insertBetweenChars(text: string, replacement: string, maxCount: number): string {
   let out = ''
   let count = 0
-  for (const letter of text) {
-    if (count++ < most) out += fresh
-    out += letter
+  for (const char of text) {
+    if (count++ < maxCount) out += replacement
+    out += char
   }
-  return count < most ? out + fresh : out
+  return count < maxCount ? out + replacement : out
 }
 
 export function split(text: string, separator: string, limit = -1n): Value {
@@ -105,49 +103,55 @@ export function split(text: string, separator: string, limit = -1n): Value {
 
 export function join(list: CelList, separator = ''): Value {
   const parts: string[] = []
-  let letters = 0
+  let chars = 0
   for (let i = 0; i < list.size; i++) {
     const item = list.at(i)
     if (item instanceof CelError) return item
     if (typeof item !== 'string') return noSuchOverload
     parts.push(item)
-    letters += item.length + separator.length
-    if (letters > mostLetters) return tooLong
+    chars += item.length + separator.length
+    if (chars > maxChars) return tooLong
   }
   return parts.join(separator)
 }
 
 export function matches(text: Value, pattern: Value): Value {
+  if (typeof text !== 'string') return noMethod(text, 'matches')
+  return matchesConstant(text, pattern)
+}
+
+/** For constant patterns: a receiver that is no string has another error than in {@link matches}. */
+export function matchesConstant(text: Value, pattern: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
-  const compiled = patternOf(pattern)
-  // Whether there is a match is known twenty times as fast as where it is.
+  const compiled = compileRegex(pattern)
+  // `test` is twenty times faster than a matcher.
   return compiled instanceof Error ? new CelError(compiled.message) : compiled.test(text)
 }
 
-const illegal = ({ message }: Error): CelError => new CelError(`Illegal regex: ${message}`)
+const illegalRegex = ({ message }: Error): CelError => new CelError(`Illegal regex: ${message}`)
 
-/** Where a match is takes a walk of the whole pattern for each letter: a short pattern can be a large machine. */
-const mostWork = 20_000_000
-const tooMuch = new CelError('the regular expression is too large for the text')
-const isTooMuch = (compiled: RE2JS, text: string): boolean => compiled.programSize() * text.length > mostWork
+/** Limit of instructions times characters: a search may visit every instruction for each character. */
+const maxRegexWork = 20_000_000
+const regexTooLarge = new CelError('the regular expression is too large for the text')
+const isRegexTooLarge = (compiled: RE2JS, text: string): boolean => compiled.programSize() * text.length > maxRegexWork
 
 export function find(text: string, pattern: string): Value {
-  const compiled = patternOf(pattern)
-  if (compiled instanceof Error) return illegal(compiled)
-  if (isTooMuch(compiled, text)) return tooMuch
+  const compiled = compileRegex(pattern)
+  if (compiled instanceof Error) return illegalRegex(compiled)
+  if (isRegexTooLarge(compiled, text)) return regexTooLarge
   const matcher = compiled.matcher(text)
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
 export function findAll(text: string, pattern: string, limit = -1n): Value {
-  const compiled = patternOf(pattern)
-  if (compiled instanceof Error) return illegal(compiled)
-  if (isTooMuch(compiled, text)) return tooMuch
+  const compiled = compileRegex(pattern)
+  if (compiled instanceof Error) return illegalRegex(compiled)
+  if (isRegexTooLarge(compiled, text)) return regexTooLarge
   const found: string[] = []
   const matcher = compiled.matcher(text)
   let lastEnd = -1
   while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) {
-    // Nothing, right behind a match, is none.
+    // An empty match right after a match is skipped, as in Go.
     if (matcher.end() > matcher.start() || matcher.start() !== lastEnd) found.push(matcher.group() ?? '')
     lastEnd = matcher.end()
   }

@@ -1,10 +1,10 @@
-// Texts in texts: the same answers as the platform's, and linear time where the platform's takes as long as both lengths multiplied.
+// Tests of substring search: results compared with V8, and linear time.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { indexOfText, lastIndexOfText, splitText } from './text-search.js'
 
-/** Few letters, so that much repeats. */
+/** Random text of two letters, so that substrings repeat. */
 function textOf(random: () => number, length: number): string {
   return Array.from({ length }, () => 'ab'[Math.floor(random() * 1.3) % 2]).join('')
 }
@@ -19,7 +19,7 @@ function seeded(seed: number): () => number {
   }
 }
 
-test('long parts are found where the platform finds them', () => {
+test('results agree with indexOf, lastIndexOf and split', () => {
   const random = seeded(7)
   for (let round = 0; round < 300; round++) {
     const unit = textOf(random, 1 + Math.floor(random() * 40))
@@ -36,11 +36,11 @@ test('long parts are found where the platform finds them', () => {
   }
 })
 
-test('a part that almost stands everywhere takes linear time', () => {
+test('near matches at every position take linear time', () => {
   const length = 1 << 20
   const text = 'a'.repeat(length)
   const quarter = 'a'.repeat(length / 4)
-  // The platform needs minutes for each: if these were quadratic, the time limit of the file would be over.
+  // Quadratic search takes minutes and would exceed the time limit of the test file.
   for (const part of [`${quarter}b${quarter}`, `${quarter}b`, `b${quarter}`]) {
     assert.equal(indexOfText(text, part), -1)
     assert.equal(lastIndexOfText(text, part), -1)

@@ -1,52 +1,60 @@
-// Parts of times and durations: `getHours()` and its like, in UTC or in a time zone.
+// CEL accessors of timestamps and durations, such as `getHours()`, in UTC or a time zone.
 
-import { getOrInsert } from '../../base/get-or-insert.js'
-import { RecentMap } from '../../base/recent-map.js'
-import { CelError, Duration, noSuchOverload, Timestamp, type Value } from '../values.js'
+import { getOrInsert, RecentMap } from '../../base/recent-map.js'
+import { quoteText } from '../values/quote-text.js'
+import { CelError, Duration, noMethod, noSuchOverload, Timestamp, type Value } from '../values/values.js'
 
-const second = 1_000_000_000n
+const nanosPerSecond = 1_000_000_000n
 
-/** East of UTC in seconds, or an error. */
 function offsetOf(zone: string, nanos: bigint): number | CelError {
   const colon = zone.indexOf(':')
-  if (colon === -1) return offsetOfPlace(zone, nanos)
-  const hours = zone.slice(0, colon)
-  const minutes = zone.slice(colon + 1)
-  if (!/^[+-]?\d+$/.test(hours)) return new CelError(`strconv.Atoi: parsing ${JSON.stringify(hours)}: invalid syntax`)
-  if (!/^[+-]?\d+$/.test(minutes)) return new CelError(`strconv.Atoi: parsing ${JSON.stringify(minutes)}: invalid syntax`)
-  return (Number(hours) * 60 + (zone[0] === '-' ? -1 : 1) * Number(minutes)) * 60
+  if (colon === -1) return offsetOfNamedZone(zone, nanos)
+  const hours = readInt(zone.slice(0, colon))
+  if (hours instanceof CelError) return hours
+  const minutes = readInt(zone.slice(colon + 1))
+  if (minutes instanceof CelError) return minutes
+  const offset = hours * 60n + (zone[0] === '-' ? -minutes : minutes)
+  // As in kube-apiserver, nanoseconds wrap around.
+  return Number(BigInt.asIntN(64, offset * 60n * nanosPerSecond) / nanosPerSecond)
 }
 
-/** By the platform's own names for zones, which are a few hundred. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-/** By the names that were asked for: the platform takes other names of a zone in any case, so there is no end of them. */
-const asked = new RecentMap<string, Intl.DateTimeFormat>(1000)
+function readInt(text: string): bigint | CelError {
+  const fail = (reason: string): CelError => new CelError(`strconv.Atoi: parsing ${quoteText(text)}: ${reason}`)
+  if (!/^[+-]?\d{1,1000}$/.test(text)) return fail('invalid syntax')
+  const value = BigInt(text.replace(/^\+/, ''))
+  return BigInt.asIntN(64, value) === value ? value : fail('value out of range')
+}
 
-/** Formats are dear to make and large: names of one zone share one. */
+/** Formats by canonical zone name, of which there are a few hundred. */
+const formatsByCanonicalName = new Map<string, Intl.DateTimeFormat>()
+/** Formats by requested name. Bounded, because Intl ignores case and clients choose the spelling. */
+const formatsByRequestedName = new RecentMap<string, Intl.DateTimeFormat>(1000)
+
+/** Aliases of a zone share one format, because formats are expensive. */
 export function formatOf(zone: string): Intl.DateTimeFormat | undefined {
-  const known = asked.get(zone)
-  if (known !== undefined) return known
+  const cached = formatsByRequestedName.get(zone)
+  if (cached !== undefined) return cached
   if (!/^[A-Z][A-Za-z0-9_+-]{0,63}(?:\/[A-Z][A-Za-z0-9_+-]{0,63}){0,2}$/.test(zone)) return undefined
   try {
     const options = { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const
-    const made = new Intl.DateTimeFormat('en-US', { ...options, minute: 'numeric', second: 'numeric', era: 'short' })
-    // The platform takes any case; files of zones have one.
-    const { timeZone } = made.resolvedOptions()
+    const created = new Intl.DateTimeFormat('en-US', { ...options, minute: 'numeric', second: 'numeric', era: 'short' })
+    // Intl ignores case; kube-apiserver does not.
+    const { timeZone } = created.resolvedOptions()
     if (timeZone !== zone && timeZone.toLowerCase() === zone.toLowerCase()) return undefined
-    const format = getOrInsert(formats, timeZone, () => made)
-    asked.set(zone, format)
+    const format = getOrInsert(formatsByCanonicalName, timeZone, () => created)
+    formatsByRequestedName.set(zone, format)
     return format
   } catch {
     return undefined
   }
 }
 
-function offsetOfPlace(zone: string, nanos: bigint): number | CelError {
-  // Servers run in UTC.
+function offsetOfNamedZone(zone: string, nanos: bigint): number | CelError {
   if (zone === '' || zone === 'UTC' || zone === 'Local') return 0
+  if (/^[/\\]|\.\./.test(zone)) return new CelError('time: invalid location name')
   const format = formatOf(zone)
   if (format === undefined) return new CelError(`unknown time zone ${zone}`)
-  const millis = Number((nanos - (((nanos % second) + second) % second)) / 1_000_000n)
+  const millis = Number((nanos - (((nanos % nanosPerSecond) + nanosPerSecond) % nanosPerSecond)) / 1_000_000n)
   const parts = Object.fromEntries(format.formatToParts(millis).map(({ type, value }) => [type, value]))
   const number = (name: string): number => Number(parts[name])
   const local = new Date(0)
@@ -70,11 +78,10 @@ const parts: { readonly [name: string]: Part } = {
   getMilliseconds: (_, nanos) => Number(nanos / 1_000_000n),
 }
 
-/** Durations count everything in one unit. */
 const durationParts: { readonly [name: string]: bigint } = {
-  getHours: 3600n * second,
-  getMinutes: 60n * second,
-  getSeconds: second,
+  getHours: 3600n * nanosPerSecond,
+  getMinutes: 60n * nanosPerSecond,
+  getSeconds: nanosPerSecond,
   getMilliseconds: 1_000_000n,
 }
 
@@ -85,11 +92,12 @@ export function partOf(name: string, value: Value, zone: Value | undefined): Val
     const unit = durationParts[name]
     return unit === undefined || zone !== undefined ? noSuchOverload : value.nanos / unit
   }
-  if (!(value instanceof Timestamp) || (zone !== undefined && typeof zone !== 'string')) return noSuchOverload
+  if (!(value instanceof Timestamp)) return noMethod(value, name)
+  if (zone !== undefined && typeof zone !== 'string') return noSuchOverload
   const offset = zone === undefined ? 0 : offsetOf(zone, value.nanos)
   if (offset instanceof CelError) return offset
-  const local = value.nanos + BigInt(offset) * second
-  const rest = ((local % second) + second) % second
-  const date = new Date(Number((local - rest) / 1_000_000n))
-  return BigInt((parts[name] as Part)(date, rest))
+  const local = value.nanos + BigInt(offset) * nanosPerSecond
+  const nanosOfSecond = ((local % nanosPerSecond) + nanosPerSecond) % nanosPerSecond
+  const date = new Date(Number((local - nanosOfSecond) / 1_000_000n))
+  return BigInt((parts[name] as Part)(date, nanosOfSecond))
 }

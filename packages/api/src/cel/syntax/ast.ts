@@ -1,16 +1,16 @@
-// The syntax tree of an expression, macros expanded. Nodes are compared by identity; `at` is their place in the text.
+// Syntax tree of a CEL expression after macro expansion. Nodes are compared by identity; `at` is the offset in the source.
 
-import type { Uint } from './uint.js'
+import type { Uint } from '../values/uint.js'
 
-export type Literal = null | boolean | bigint | Uint | number | string | Uint8Array
+type Literal = null | boolean | bigint | Uint | number | string | Uint8Array
 
-export interface ConstExpr {
+interface ConstExpr {
   readonly kind: 'const'
   readonly at: number
   readonly value: Literal
 }
 
-export interface IdentExpr {
+interface IdentExpr {
   readonly kind: 'ident'
   readonly at: number
   readonly name: string
@@ -21,7 +21,7 @@ export interface SelectExpr {
   readonly at: number
   readonly operand: Expr
   readonly field: string
-  /** `has(a.b)`: whether it is there. */
+  /** Presence test `has(a.b)`. */
   readonly isTest: boolean
 }
 
@@ -33,13 +33,13 @@ export interface CallExpr {
   readonly args: readonly Expr[]
 }
 
-export interface ListExpr {
+interface ListExpr {
   readonly kind: 'list'
   readonly at: number
   readonly elements: readonly Expr[]
 }
 
-export interface MapExpr {
+interface MapExpr {
   readonly kind: 'map'
   readonly at: number
   readonly entries: readonly { readonly key: Expr; readonly value: Expr }[]
@@ -52,7 +52,7 @@ export interface MessageExpr {
   readonly fields: readonly { readonly at: number; readonly name: string; readonly value: Expr }[]
 }
 
-/** What macros become: a walk over a range with an accumulator. */
+/** Expanded macro: folds a range into an accumulator. */
 export interface ComprehensionExpr {
   readonly kind: 'comprehension'
   readonly at: number
@@ -67,7 +67,7 @@ export interface ComprehensionExpr {
 
 export type Expr = ConstExpr | IdentExpr | SelectExpr | CallExpr | ListExpr | MapExpr | MessageExpr | ComprehensionExpr
 
-/** `a.b.c` as one name, where it is one. */
+/** Returns `a.b.c` for a chain of selections from an identifier. */
 export function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name
   if (expr.kind !== 'select' || expr.isTest) return undefined

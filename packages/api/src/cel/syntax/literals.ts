@@ -1,50 +1,49 @@
-// What literals mean: numbers within their ranges, strings without their quotes and escapes.
+// Values of CEL literals: numbers within their ranges, strings and bytes without quotes and escapes.
 
-import type { Token, TokenType } from './tokens.js'
-import { Uint } from './uint.js'
+import { Uint } from '../values/uint.js'
+import type { Token, TokenType } from './tokenize.js'
 
 const maxInt = (1n << 63n) - 1n
 const minInt = -(1n << 63n)
 const maxUint = (1n << 64n) - 1n
 
-/** Undefined beyond 64 bits. */
-export function readInt(text: string): bigint | undefined {
+function readInt(text: string): bigint | undefined {
   const isNegative = text.startsWith('-')
   const magnitude = BigInt(isNegative ? text.slice(1) : text)
   const value = isNegative ? -magnitude : magnitude
   return value > maxInt || value < minInt ? undefined : value
 }
 
-export function readUint(text: string): Uint | undefined {
+function readUint(text: string): Uint | undefined {
   const value = BigInt(text.slice(0, -1))
   return value > maxUint ? undefined : new Uint(value)
 }
 
-export function readDouble(text: string): number | undefined {
+function readDouble(text: string): number | undefined {
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined
 }
 
 const encoder = new TextEncoder()
-const simpleEscapes: { readonly [letter: string]: number } = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 }
+const simpleEscapes: { readonly [char: string]: number } = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 }
 
-interface Piece {
+interface Escape {
   readonly end: number
-  /** `\xNN` and `\NNN` stand for one byte in bytes, and for a letter in strings. */
+  /** Byte in bytes literals, code point in strings. */
   readonly code: number
 }
 
-function readEscape(text: string, at: number): Piece {
-  const letter = text[at] as string
-  const hex = (count: number): Piece => ({
+function readEscape(text: string, at: number): Escape {
+  const char = text[at] as string
+  const hex = (count: number): Escape => ({
     end: at + 1 + count,
     code: Number.parseInt(text.slice(at + 1, at + 1 + count), 16),
   })
-  if (letter === 'x' || letter === 'X') return hex(2)
-  if (letter === 'u') return hex(4)
-  if (letter === 'U') return hex(8)
-  if (letter >= '0' && letter <= '3') return { end: at + 3, code: Number.parseInt(text.slice(at, at + 3), 8) }
-  return { end: at + 1, code: simpleEscapes[letter] ?? letter.charCodeAt(0) }
+  if (char === 'x' || char === 'X') return hex(2)
+  if (char === 'u') return hex(4)
+  if (char === 'U') return hex(8)
+  if (char >= '0' && char <= '3') return { end: at + 3, code: Number.parseInt(text.slice(at, at + 3), 8) }
+  return { end: at + 1, code: simpleEscapes[char] ?? char.charCodeAt(0) }
 }
 
 const quotedBody = (text: string): { readonly body: string; readonly isRaw: boolean } => {
@@ -55,19 +54,18 @@ const quotedBody = (text: string): { readonly body: string; readonly isRaw: bool
   return { body: text.slice(start + length, -length), isRaw }
 }
 
-/** Undefined where an escape names no letter. */
-export function readString(text: string): string | undefined {
+function readString(text: string): string | undefined {
   const { body, isRaw } = quotedBody(text)
-  const unified = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
-  if (isRaw || !unified.includes('\\')) return unified
+  const normalized = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
+  if (isRaw || !normalized.includes('\\')) return normalized
   let out = ''
-  for (let at = 0; at < unified.length; ) {
-    if (unified[at] !== '\\') {
-      out += unified[at]
+  for (let at = 0; at < normalized.length; ) {
+    if (normalized[at] !== '\\') {
+      out += normalized[at]
       at++
       continue
     }
-    const { end, code } = readEscape(unified, at + 1)
+    const { end, code } = readEscape(normalized, at + 1)
     if (code > 0x10ffff) return undefined
     out += code >= 0xd800 && code <= 0xdfff ? '\ufffd' : String.fromCodePoint(code)
     at = end
@@ -75,34 +73,31 @@ export function readString(text: string): string | undefined {
   return out
 }
 
-/** Undefined where an escape names a letter: bytes are written by their numbers. */
-export function readBytes(text: string): Uint8Array | undefined {
+function readBytes(text: string): Uint8Array | undefined {
   const { body, isRaw } = quotedBody(text)
   if (isRaw || !body.includes('\\')) return encoder.encode(body)
-  const parts: number[] = []
+  const bytes: number[] = []
   for (let at = 0; at < body.length; ) {
     if (body[at] !== '\\') {
-      const letter = String.fromCodePoint(body.codePointAt(at) as number)
-      for (const byte of encoder.encode(letter)) parts.push(byte)
-      at += letter.length
+      const char = String.fromCodePoint(body.codePointAt(at) as number)
+      for (const byte of encoder.encode(char)) bytes.push(byte)
+      at += char.length
       continue
     }
     if (/[uU]/.test(body[at + 1] as string)) return undefined
     const { end, code } = readEscape(body, at + 1)
-    parts.push(code)
+    bytes.push(code)
     at = end
   }
-  return Uint8Array.from(parts)
+  return Uint8Array.from(bytes)
 }
 
-/** As messages call them. */
 export const numberNames: { readonly [type in TokenType]?: string } = {
   NUM_INT: 'int',
   NUM_UINT: 'uint',
   NUM_FLOAT: 'double',
 }
 
-/** Undefined: it is none, such as a number that is too large. `text` has its sign. */
 export function readLiteral(token: Token, text: string) {
   switch (token.type) {
     case 'true':

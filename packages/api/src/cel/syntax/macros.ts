@@ -1,7 +1,7 @@
-// The macros: `has`, and those which walk over a list or a map. They are expanded while an expression is parsed.
+// CEL macros `has`, `all`, `exists`, `exists_one`, `map` and `filter`, expanded while an expression is parsed.
 
 import type { CallExpr, ComprehensionExpr, Expr } from './ast.js'
-import type { Issue } from './source.js'
+import type { Issue } from './syntax-issues.js'
 
 const accumulator = '__result__'
 
@@ -11,18 +11,17 @@ const call = (at: number, name: string, ...args: Expr[]): CallExpr => ({ kind: '
 const result = (at: number): Expr => ({ kind: 'ident', at, name: accumulator })
 const constant = (at: number, value: boolean | bigint): Expr => ({ kind: 'const', at, value })
 
-/** What a call stands for, or undefined where it is no macro. */
 export function expandMacro({ at, name, target, args }: CallExpr): Expansion | undefined {
   if (target === undefined) return name === 'has' && args.length === 1 ? expandHas(at, args[0] as Expr) : undefined
-  const expand = walks[`${name}/${args.length}`]
+  const expand = comprehensionMacros[`${name}/${args.length}`]
   if (expand === undefined) return undefined
   const [variable] = args as [Expr, ...Expr[]]
   const isMapping = name === 'map' || name === 'filter'
   if (variable.kind !== 'ident') {
     return isMapping ? { at, message: 'argument is not an identifier' } : { at: variable.at, message: 'argument must be a simple name' }
   }
-  const walk = expand(at, variable.name, args.slice(1))
-  return { kind: 'comprehension', at, variable: variable.name, range: target, accumulator, ...walk }
+  const body = expand(at, variable.name, args.slice(1))
+  return { kind: 'comprehension', at, variable: variable.name, range: target, accumulator, ...body }
 }
 
 function expandHas(at: number, arg: Expr): Expansion {
@@ -30,18 +29,18 @@ function expandHas(at: number, arg: Expr): Expansion {
   return { ...arg, at, isTest: true }
 }
 
-type Walk = Pick<ComprehensionExpr, 'initial' | 'condition' | 'step' | 'result'>
+type ComprehensionBody = Pick<ComprehensionExpr, 'initial' | 'condition' | 'step' | 'result'>
 
 const append = (at: number, element: Expr): Expr => call(at, '_+_', result(at), { kind: 'list', at, elements: [element] })
 
-const collect = (at: number, step: Expr): Walk => ({
+const collect = (at: number, step: Expr): ComprehensionBody => ({
   initial: { kind: 'list', at, elements: [] },
   condition: constant(at, true),
   step,
   result: result(at),
 })
 
-const walks: { readonly [macro: string]: (at: number, variable: string, args: Expr[]) => Walk } = {
+const comprehensionMacros: { readonly [macro: string]: (at: number, variable: string, args: Expr[]) => ComprehensionBody } = {
   'all/2': (at, _, [predicate]) => ({
     initial: constant(at, true),
     condition: call(at, '@not_strictly_false', result(at)),

@@ -1,5 +1,4 @@
-// Expressions that nest deeply are read up to the limit of the reference and refused beyond it, also before the parser's code is compiled, when
-// each level takes more of the stack.
+// Tests of the nesting limit of the CEL parser, in a process of its own: interpreted code uses more stack per level than compiled code.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -16,22 +15,22 @@ const pairs = [
   ['a.exists(x, ', ')'],
 ] as const
 
-/** The expression itself is one level. */
-const deepest = 249
+/** The expression itself counts as one level. */
+const maxLevels = 249
 
 const nest = ([open, close]: readonly [string, string], levels: number): string => `${open.repeat(levels)}1${close.repeat(levels)}`
 
 const isTooDeep = (thrown: unknown): boolean =>
   thrown instanceof CelSyntaxError && /expression recursion limit exceeded: 250$/.test(thrown.message)
 
-test('what nests as deeply as it may is read, and what nests more deeply is refused', () => {
+test('249 nested levels parse, 250 exceed the recursion limit', () => {
   for (const pair of pairs) {
-    parseExpression(nest(pair, deepest))
-    assert.throws(() => parseExpression(nest(pair, deepest + 1)), isTooDeep, pair[0])
+    parseExpression(nest(pair, maxLevels))
+    assert.throws(() => parseExpression(nest(pair, maxLevels + 1)), isTooDeep, pair[0])
   }
 })
 
-test('what stands on the right of an operator is a level of its own', () => {
+test('the right operand of an operator counts as a level', () => {
   for (const pair of [
     ['1+(', ')'],
     ['1*(', ')'],
@@ -42,20 +41,20 @@ test('what stands on the right of an operator is a level of its own', () => {
   }
 })
 
-test('terms side by side are as many as the limit says, and those of logic more', () => {
-  const side = (operator: string, count: number): string => Array(count).fill('a').join(operator)
+test('the limit holds for chained operators, except && and ||', () => {
+  const chain = (operator: string, count: number): string => Array(count).fill('a').join(operator)
   for (const operator of ['+', '*', '<', '.']) {
-    parseExpression(side(operator, 251))
-    assert.throws(() => parseExpression(side(operator, 300)), isTooDeep, operator)
+    parseExpression(chain(operator, 251))
+    assert.throws(() => parseExpression(chain(operator, 300)), isTooDeep, operator)
   }
-  for (const operator of ['&&', '||']) parseExpression(side(operator, 5000))
+  for (const operator of ['&&', '||']) parseExpression(chain(operator, 5000))
 })
 
-test('a process that has just begun reads them as well', () => {
+test('a fresh process parses the deepest expression', () => {
   const script = `const { parseExpression } = await import(process.argv[1]); for (const text of JSON.parse(process.argv[2])) parseExpression(text)`
   const parser = new URL('./parse.js', import.meta.url).href
-  // Entries of maps take the most of the stack.
-  execFileSync(process.execPath, ['--input-type=module', '-e', script, parser, JSON.stringify([nest(['{1:', '}'], deepest)])], {
+  // Map entries use the most stack per level.
+  execFileSync(process.execPath, ['--input-type=module', '-e', script, parser, JSON.stringify([nest(['{1:', '}'], maxLevels)])], {
     stdio: 'pipe',
   })
 })

@@ -1,7 +1,7 @@
-// From text to a syntax tree, by recursive descent over the grammar of the language.
+// CEL parser: recursive descent over the grammar of cel-go, with its error messages.
 
+import { overloadsOf } from '../types/function-declarations.js'
 import type { CallExpr, Expr } from './ast.js'
-import { overloadsOf } from './declarations.js'
 import {
   afterCondition,
   afterItem,
@@ -14,29 +14,32 @@ import {
   exactly,
   expressionStart,
   fieldStart,
+  iteration,
   literals,
+  maxDepth,
   memberNext,
   memberStart,
   orEnd,
   products,
+  RuleParser,
   relations,
   reserved,
   setOf,
   sums,
+  TooDeep,
   thenOrEnd,
-} from './grammar.js'
+} from './grammar-rules.js'
 import { numberNames, readLiteral } from './literals.js'
 import { expandMacro } from './macros.js'
-import { maxDepth, RuleReader, TooDeep, turn } from './rule-reader.js'
-import { type Issue, renderIssues } from './source.js'
+import { type Issue, renderIssues } from './syntax-issues.js'
 import { type Follow, Mismatch, TokenStream } from './token-stream.js'
-import { type Token, type TokenType, tokenize } from './tokens.js'
+import { type Token, type TokenType, tokenize } from './tokenize.js'
 
-/** The expression is no expression; the message shows where. */
 export class CelSyntaxError extends Error {}
 
-/** Longer expressions are not read at all. */
+/** Limit of kube-apiserver. */
 const maxCodePoints = 100_000
+
 /** Throws {@link CelSyntaxError}. */
 export function parseExpression(text: string): Expr {
   const length = text.length <= maxCodePoints ? text.length : Array.from(text).length
@@ -51,7 +54,7 @@ export function parseExpression(text: string): Expr {
   try {
     expr = new Parser(new TokenStream(tokenize(text, report), report), report).parse()
   } catch (thrown) {
-    // Before its code is compiled, each level takes so much of the stack that the limit may not be reached.
+    // Frames of code that is not yet compiled are larger: the stack may overflow before the depth limit.
     if (thrown instanceof TooDeep || thrown instanceof RangeError)
       throw new CelSyntaxError(`ERROR: <input>:-1:0: expression recursion limit exceeded: ${maxDepth}`)
     throw thrown
@@ -60,11 +63,8 @@ export function parseExpression(text: string): Expr {
   return expr
 }
 
-/**
- * Each rule is one function that does all it has to do, so that a level of an expression takes as little of the stack as can be: all that the limit
- * lets through must fit, also before this code is compiled.
- */
-class Parser extends RuleReader {
+/** One small function per grammar rule, so that expressions up to the depth limit fit into the stack. */
+class Parser extends RuleParser {
   parse(): Expr {
     const { stream } = this
     stream.begin(exactly())
@@ -74,14 +74,14 @@ class Parser extends RuleReader {
       return expr
     } catch (thrown) {
       stream.recover('start', thrown)
-      return this.nothing()
+      return this.placeholder()
     } finally {
       stream.end()
     }
   }
 
   private expression(follow: Follow): Expr {
-    const before = this.begin('expr', follow)
+    const outerDepth = this.begin('expr', follow)
     try {
       const condition = this.disjunction(afterCondition)
       if (!this.stream.is('?')) return condition
@@ -93,128 +93,129 @@ class Parser extends RuleReader {
     } catch (thrown) {
       return this.recover('expr', thrown)
     } finally {
-      this.end('expr', before)
+      this.end('expr', outerDepth)
     }
   }
 
   private disjunction(follow: Follow): Expr {
-    const before = this.begin('or', follow)
+    const outerDepth = this.begin('or', follow)
     try {
       const first = this.conjunction(afterTerm.or)
       return this.stream.is('||') ? this.chain(first, '||', '_||_') : first
     } catch (thrown) {
       return this.recover('or', thrown)
     } finally {
-      this.end('or', before)
+      this.end('or', outerDepth)
     }
   }
 
   private conjunction(follow: Follow): Expr {
-    const before = this.begin('and', follow)
+    const outerDepth = this.begin('and', follow)
     try {
       const first = this.relation(afterTerm.and)
       return this.stream.is('&&') ? this.chain(first, '&&', '_&&_') : first
     } catch (thrown) {
       return this.recover('and', thrown)
     } finally {
-      this.end('and', before)
+      this.end('and', outerDepth)
     }
   }
 
-  /** Terms side by side become a balanced tree, so that many of them are not deep. */
+  /** Builds a balanced tree, so that many terms do not nest deeply. */
   private chain(first: Expr, operator: '||' | '&&', name: string): Expr {
     const terms = [first]
-    const places: number[] = []
+    const offsets: number[] = []
     while (this.stream.is(operator)) {
-      places.push(this.stream.take().at)
+      offsets.push(this.stream.take().at)
       terms.push(operator === '||' ? this.conjunction(afterTerm.or) : this.relation(afterTerm.and))
     }
     const balance = (from: number, to: number): Expr => {
       if (from === to) return terms[from] as Expr
       const middle = (from + to) >> 1
-      return { kind: 'call', at: places[middle] as number, name, target: undefined, args: [balance(from, middle), balance(middle + 1, to)] }
+      const args = [balance(from, middle), balance(middle + 1, to)]
+      return { kind: 'call', at: offsets[middle] as number, name, target: undefined, args }
     }
     return balance(0, terms.length - 1)
   }
 
   private relation(follow: Follow): Expr {
-    const before = this.begin('relation', follow)
+    const outerDepth = this.begin('relation', follow)
     try {
       let left = this.sum(afterTerm.relation)
       while (this.stream.is(...relations)) {
-        const operator = this.operatorIn('relation')
-        left = this.joined('relation', operator, [left, this.sum(afterTerm.relation)])
+        const operator = this.takeOperator('relation')
+        left = this.binaryCall('relation', operator, [left, this.sum(afterTerm.relation)])
       }
       return left
     } catch (thrown) {
       return this.recover('relation', thrown)
     } finally {
-      this.end('relation', before)
+      this.end('relation', outerDepth)
     }
   }
 
-  /** Sums and products are one rule of the grammar: the first term is no deeper than what it stands in. */
+  /** Sums and products share one grammar rule and its depth. */
   private sum(follow: Follow): Expr {
-    const before = this.begin('calc', follow)
+    const outerDepth = this.begin('calc', follow)
     try {
       let left = this.product(afterTerm.calc)
       while (this.stream.is(...sums)) {
-        const operator = this.operatorIn('calc')
-        left = this.joined('calc', operator, [left, this.product(afterTerm.calc)])
+        const operator = this.takeOperator('calc')
+        left = this.binaryCall('calc', operator, [left, this.product(afterTerm.calc)])
       }
       return left
     } catch (thrown) {
       return this.recover('calc', thrown)
     } finally {
-      this.end('calc', before)
+      this.end('calc', outerDepth)
     }
   }
 
   private product(follow: Follow): Expr {
-    const before = this.depths.calc
+    const outerDepth = this.depths.calc
     this.stream.begin(follow)
     try {
       let left = this.unary(afterTerm.calc)
       while (this.stream.is(...products)) {
-        const operator = this.operatorIn('calc')
-        left = this.joined('calc', operator, [left, this.unary(afterTerm.calc)])
+        const operator = this.takeOperator('calc')
+        left = this.binaryCall('calc', operator, [left, this.unary(afterTerm.calc)])
       }
       return left
     } catch (thrown) {
       return this.recover('calc', thrown)
     } finally {
-      this.end('calc', before)
+      this.end('calc', outerDepth)
     }
   }
 
-  /** What stands behind an operator is deeper than what stands before it. */
-  private operatorIn(rule: 'relation' | 'calc'): Token {
-    this.deepen(rule, turn + 1)
+  /** The right operand is one level deeper than the left. */
+  private takeOperator(rule: 'relation' | 'calc'): Token {
+    this.deepen(rule, iteration + 1)
     return this.stream.take()
   }
 
-  private joined(rule: 'relation' | 'calc', { at, type }: Token, args: readonly [left: Expr, right: Expr]): Expr {
+  private binaryCall(rule: 'relation' | 'calc', { at, type }: Token, args: readonly [left: Expr, right: Expr]): Expr {
     this.depths[rule]--
     return { kind: 'call', at, name: type === 'in' ? '@in' : `_${type}_`, target: undefined, args }
   }
 
   private unary(follow: Follow): Expr {
-    const before = this.begin('unary', follow)
+    const outerDepth = this.begin('unary', follow)
     try {
       const at = this.stream.current.at
-      const operator = this.operatorOf()
+      const operator = this.takeUnaryOperator()
       const operand = this.member(orEnd)
       if (operator === undefined) return operand
       return { kind: 'call', at, name: operator, target: undefined, args: [operand] }
     } catch (thrown) {
       return this.recover('unary', thrown)
     } finally {
-      this.end('unary', before)
+      this.end('unary', outerDepth)
     }
   }
 
-  /** Takes signs before an operand; those that come in pairs do nothing. */
-  private operatorOf(): '!_' | '-_' | undefined {
+  /** An even number of `!` or `-` cancels out. */
+  private takeUnaryOperator(): '!_' | '-_' | undefined {
     const { stream } = this
     stream.expect(expressionStart)
     const { type } = stream.current
@@ -228,11 +229,11 @@ class Parser extends RuleReader {
   }
 
   private member(follow: Follow): Expr {
-    const before = this.begin('member', follow)
+    const outerDepth = this.begin('member', follow)
     try {
       let operand = this.primary(afterMember)
       while (this.stream.is(...memberNext)) {
-        this.deepen('member', turn)
+        this.deepen('member', iteration)
         const { at, type } = this.stream.take()
         if (type === '.') {
           const { text } = this.stream.match('IDENTIFIER', thenOrEnd('(', ...memberNext))
@@ -249,11 +250,10 @@ class Parser extends RuleReader {
     } catch (thrown) {
       return this.recover('member', thrown)
     } finally {
-      this.end('member', before)
+      this.end('member', outerDepth)
     }
   }
 
-  /** From the bracket on. */
   private call(name: string, target: Expr | undefined): Expr {
     const { stream } = this
     const { at } = stream.take()
@@ -265,13 +265,13 @@ class Parser extends RuleReader {
     if (expanded === undefined) return call
     if ('kind' in expanded) return expanded
     this.report(expanded)
-    return this.nothing()
+    return this.placeholder()
   }
 
   private expressions(follow: Follow, closing?: TokenType): Expr[] {
     const { stream } = this
     const list: Expr[] = []
-    const before = this.begin('list', follow)
+    const outerDepth = this.begin('list', follow)
     try {
       list.push(this.expression(afterItem))
       while (stream.is(',') && stream.peek(1) !== closing) {
@@ -281,14 +281,14 @@ class Parser extends RuleReader {
     } catch (thrown) {
       stream.recover('list', thrown)
     } finally {
-      this.end('list', before)
+      this.end('list', outerDepth)
     }
     return list
   }
 
   private primary(follow: Follow): Expr {
     const { stream } = this
-    const before = this.begin('primary', follow)
+    const outerDepth = this.begin('primary', follow)
     try {
       const { at, type } = stream.current
       if (type === '(') {
@@ -311,7 +311,7 @@ class Parser extends RuleReader {
     } catch (thrown) {
       return this.recover('primary', thrown)
     } finally {
-      this.end('primary', before)
+      this.end('primary', outerDepth)
     }
   }
 
@@ -328,7 +328,7 @@ class Parser extends RuleReader {
   private entries(): { key: Expr; value: Expr }[] {
     const { stream } = this
     const entries: { key: Expr; value: Expr }[] = []
-    const before = this.begin('entries', exactly(',', '}'))
+    const outerDepth = this.begin('entries', exactly(',', '}'))
     try {
       for (;;) {
         const key = this.expression(beforeColon)
@@ -340,12 +340,11 @@ class Parser extends RuleReader {
     } catch (thrown) {
       stream.recover('entries', thrown)
     } finally {
-      this.end('entries', before)
+      this.end('entries', outerDepth)
     }
     return entries
   }
 
-  /** `Name{field: value}`. */
   private message(at: number, operand: Expr): Expr {
     const { stream } = this
     const fields: { at: number; name: string; value: Expr }[] = []
@@ -368,7 +367,7 @@ class Parser extends RuleReader {
     if (type === 'IDENTIFIER' && reserved.has(text)) this.report({ at: dot?.at ?? at, message: `reserved identifier: ${text}` })
     const name = dot === undefined ? text : `.${text}`
     if (!stream.is('(')) return { kind: 'ident', at, name }
-    // A leading point says that the name is complete, which those of functions always are.
+    // Functions are global, so a leading dot is dropped for known names.
     return this.call(overloadsOf(text) === undefined ? name : text, undefined)
   }
 

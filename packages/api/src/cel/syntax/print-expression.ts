@@ -1,11 +1,10 @@
-// A syntax tree as text again: for people who want to know what a part of an expression gave.
+// Prints a CEL syntax tree as source text, for traces.
 
+import { Uint } from '../values/uint.js'
 import type { CallExpr, ComprehensionExpr, Expr } from './ast.js'
-import { Uint } from './uint.js'
 
 const binary = /^_(\[_\]|[^_]+)_?$/
-/** The tighter an operator binds, the larger. */
-const strengths: { readonly [operator: string]: number } = {
+const precedences: { readonly [operator: string]: number } = {
   '||': 1,
   '&&': 2,
   '==': 3,
@@ -21,22 +20,22 @@ const strengths: { readonly [operator: string]: number } = {
   '/': 5,
   '%': 5,
 }
-const strongest = 9
+const maxPrecedence = 9
 
 export const printExpression = (expr: Expr): string => print(expr)
 
-function print(expr: Expr, least = 0): string {
+function print(expr: Expr, minPrecedence = 0): string {
   switch (expr.kind) {
     case 'const':
       return printLiteral(expr.value)
     case 'ident':
       return expr.name
     case 'select': {
-      const text = `${print(expr.operand, strongest)}.${expr.field}`
+      const text = `${print(expr.operand, maxPrecedence)}.${expr.field}`
       return expr.isTest ? `has(${text})` : text
     }
     case 'call':
-      return printCall(expr, least)
+      return printCall(expr, minPrecedence)
     case 'list':
       return `[${expr.elements.map((element) => print(element)).join(', ')}]`
     case 'map':
@@ -44,7 +43,7 @@ function print(expr: Expr, least = 0): string {
     case 'message':
       return `${expr.name}{${expr.fields.map(({ name, value }) => `${name}: ${print(value)}`).join(', ')}}`
     case 'comprehension':
-      return printWalk(expr)
+      return printComprehension(expr)
   }
 }
 
@@ -56,28 +55,27 @@ export function printLiteral(value: unknown): string {
   return String(value)
 }
 
-function printCall({ name, target, args }: CallExpr, least: number): string {
-  if (target !== undefined) return `${print(target, strongest)}.${name}(${args.map((arg) => print(arg)).join(', ')})`
+function printCall({ name, target, args }: CallExpr, minPrecedence: number): string {
+  if (target !== undefined) return `${print(target, maxPrecedence)}.${name}(${args.map((arg) => print(arg)).join(', ')})`
   const [first, second, third] = args as [Expr, Expr, Expr]
-  if (name === '_?_:_') return inBrackets(`${print(first, 1)} ? ${print(second, 1)} : ${print(third)}`, least > 0)
-  if (name === '_[_]') return `${print(first, strongest)}[${print(second)}]`
-  if (name === '!_' || name === '-_') return `${name[0]}${print(first, strongest)}`
+  if (name === '_?_:_') return inBrackets(`${print(first, 1)} ? ${print(second, 1)} : ${print(third)}`, minPrecedence > 0)
+  if (name === '_[_]') return `${print(first, maxPrecedence)}[${print(second)}]`
+  if (name === '!_' || name === '-_') return `${name[0]}${print(first, maxPrecedence)}`
   const operator = name === '@in' ? 'in' : binary.exec(name)?.[1]
-  const strength = operator === undefined ? undefined : strengths[operator]
-  if (strength === undefined || args.length !== 2) return `${name}(${args.map((arg) => print(arg)).join(', ')})`
-  return inBrackets(`${print(first, strength)} ${operator} ${print(second, strength + 1)}`, strength < least)
+  const precedence = operator === undefined ? undefined : precedences[operator]
+  if (precedence === undefined || args.length !== 2) return `${name}(${args.map((arg) => print(arg)).join(', ')})`
+  return inBrackets(`${print(first, precedence)} ${operator} ${print(second, precedence + 1)}`, precedence < minPrecedence)
 }
 
 const inBrackets = (text: string, isNeeded: boolean): string => (isNeeded ? `(${text})` : text)
 
-/** The macro that it was. */
-function printWalk({ range, variable, step, initial, result }: ComprehensionExpr): string {
+function printComprehension({ range, variable, step, initial, result }: ComprehensionExpr): string {
   const [name, ...args] = macroOf(step, initial, result)
-  return `${print(range, strongest)}.${name}(${[variable, ...args.map((arg) => print(arg))].join(', ')})`
+  return `${print(range, maxPrecedence)}.${name}(${[variable, ...args.map((arg) => print(arg))].join(', ')})`
 }
 
 function macroOf(step: Expr, initial: Expr, result: Expr): readonly [string, ...Expr[]] {
-  if (step.kind !== 'call') return ['walk']
+  if (step.kind !== 'call') return ['comprehension']
   const [first, second] = step.args as [Expr, Expr]
   if (step.name === '_&&_') return ['all', second]
   if (step.name === '_||_') return ['exists', second]

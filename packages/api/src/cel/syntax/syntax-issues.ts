@@ -1,15 +1,12 @@
-// Where something stands in an expression, and how a problem is shown there: the line, and a mark below it.
+// Renders errors of CEL expressions like kube-apiserver: position, source line and a marker below it.
 
 export interface Issue {
-  /** In UTF-16 units from the beginning. */
   readonly at: number
   readonly message: string
 }
 
-/** More than this many problems of one expression help nobody. */
 const maxIssues = 100
 
-/** All problems in the order in which they stand in the text, each with its line and a mark. */
 export function renderIssues(text: string, issues: readonly Issue[]): string {
   const sorted = issues.map((issue, order) => ({ issue, order }))
   sorted.sort((a, b) => a.issue.at - b.issue.at || a.order - b.order)
@@ -24,14 +21,14 @@ function renderIssue(text: string, { at, message }: Issue): string {
   const lineEnd = text.indexOf('\n', lineStart)
   const line = text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd)
   const before = Array.from(line.slice(0, at - lineStart))
-  const marked = Array.from(line.slice(at - lineStart))[0]
-  const dots = before.map((letter) => (isWide(letter) ? '．' : '.')).join('')
-  const mark = marked !== undefined && isWide(marked) ? '＾' : '^'
-  return `ERROR: <input>:${lineNumber(text, lineStart)}:${before.length + 1}: ${message}\n | ${line.replaceAll('\t', ' ')}\n | ${dots}${mark}`
+  const markedChar = Array.from(line.slice(at - lineStart))[0]
+  const dots = before.map((char) => (isWide(char) ? '．' : '.')).join('')
+  const marker = markedChar !== undefined && isWide(markedChar) ? '＾' : '^'
+  return `ERROR: <input>:${lineNumber(text, lineStart)}:${before.length + 1}: ${message}\n | ${line.replaceAll('\t', ' ')}\n | ${dots}${marker}`
 }
 
-/** Letters beyond ASCII take a wide mark, as terminals show many of them twice as wide. */
-const isWide = (letter: string): boolean => (letter.codePointAt(0) as number) > 127
+/** Non-ASCII characters get a full-width marker, as in kube-apiserver. */
+const isWide = (char: string): boolean => (char.codePointAt(0) as number) > 127
 
 function lineNumber(text: string, lineStart: number): number {
   let line = 1

@@ -1,14 +1,13 @@
-// From the text of an expression to tokens. The longest match wins; what is no token is reported and skipped.
+// CEL lexer: the longest match wins; unrecognized characters are reported and skipped.
 
-import type { Issue } from './source.js'
+import type { Issue } from './syntax-issues.js'
 
-/** In the order in which messages list them. */
-const names = [
+const tokenTypes = [
   '==', '!=', 'in', '<', '<=', '>=', '>', '&&', '||', '[', ']', '{', '}', '(', ')', '.', ',', '-', '!', '?', ':', '+', '*', '/', '%',
   'true', 'false', 'null', 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER', '<EOF>',
-] as const // biome-ignore format: one look shows the order
+] as const // biome-ignore format: in the order of error messages
 
-export type TokenType = (typeof names)[number]
+export type TokenType = (typeof tokenTypes)[number]
 
 export interface Token {
   readonly type: TokenType
@@ -16,28 +15,27 @@ export interface Token {
   readonly at: number
 }
 
-const rankOf = new Map<TokenType, number>(names.map((name, rank) => [name, rank]))
-const classes: ReadonlySet<string> = new Set(['NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER', '<EOF>'])
+const rankOf = new Map<TokenType, number>(tokenTypes.map((name, rank) => [name, rank]))
+const unquotedTypes: ReadonlySet<string> = new Set(['NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES', 'IDENTIFIER', '<EOF>'])
 
-/** A set of tokens as messages show it. */
 export function describeTokens(types: ReadonlySet<TokenType>): string {
   const sorted = [...types].sort((a, b) => (rankOf.get(a) as number) - (rankOf.get(b) as number))
-  const shown = sorted.map((type) => (classes.has(type) ? type : `'${type}'`))
-  return shown.length === 1 ? (shown[0] as string) : `{${shown.join(', ')}}`
+  const described = sorted.map((type) => (unquotedTypes.has(type) ? type : `'${type}'`))
+  return described.length === 1 ? (described[0] as string) : `{${described.join(', ')}}`
 }
 
 const keywords: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null'])
-const twoLetters: ReadonlySet<string> = new Set(['==', '!=', '<=', '>=', '&&', '||'])
-const oneLetter: ReadonlySet<string> = new Set('<>[]{}().,-!?:+*/%')
+const twoChars: ReadonlySet<string> = new Set(['==', '!=', '<=', '>=', '&&', '||'])
+const oneChar: ReadonlySet<string> = new Set('<>[]{}().,-!?:+*/%')
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 const isHex = (code: number): boolean => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102)
-const startsName = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
+const isNameStart = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 const isSpace = (code: number): boolean => code === 32 || code === 9 || code === 10 || code === 12 || code === 13
 
 export function tokenize(text: string, report: (issue: Issue) => void): Token[] {
   const tokens: Token[] = []
-  const endless: Endless = { '"""': new Set(), "'''": new Set() }
+  const unterminated: Unterminated = { '"""': new Set(), "'''": new Set() }
   let at = 0
   while (at < text.length) {
     const code = text.charCodeAt(at)
@@ -47,10 +45,9 @@ export function tokenize(text: string, report: (issue: Issue) => void): Token[] 
       const end = text.indexOf('\n', at)
       at = end === -1 ? text.length : end
     } else {
-      const found = match(text, at, endless)
+      const found = match(text, at, unterminated)
       if (typeof found === 'number') {
-        // The letter that fits nothing belongs to what is reported, and is skipped, too.
-        const end = Math.min(found + letterLength(text, found), text.length)
+        const end = Math.min(found + charLength(text, found), text.length)
         report({ at, message: `Syntax error: token recognition error at: '${text.slice(at, end)}'` })
         at = end
       } else {
@@ -63,26 +60,26 @@ export function tokenize(text: string, report: (issue: Issue) => void): Token[] 
   return tokens
 }
 
-const letterLength = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
+const charLength = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
 
-/** The longest token that begins there, or where the first letter stands with which there can be none. */
-function match(text: string, at: number, endless: Endless): Token | number {
+/** Returns the longest token, or the offset of the first character that fits no token. */
+function match(text: string, at: number, unterminated: Unterminated): Token | number {
   const code = text.charCodeAt(at)
-  const string = matchString(text, at, endless)
+  const string = matchString(text, at, unterminated)
   if (typeof string === 'object') return string
-  if (startsName(code)) {
+  if (isNameStart(code)) {
     let end = at + 1
-    while (end < text.length && (startsName(text.charCodeAt(end)) || isDigit(text.charCodeAt(end)))) end++
+    while (end < text.length && (isNameStart(text.charCodeAt(end)) || isDigit(text.charCodeAt(end)))) end++
     const name = text.slice(at, end)
     return { type: keywords.has(name) ? (name as TokenType) : 'IDENTIFIER', text: name, at }
   }
   if (isDigit(code) || (code === 46 && isDigit(text.charCodeAt(at + 1)))) return matchNumber(text, at)
-  const two = text.slice(at, at + 2)
-  if (twoLetters.has(two)) return { type: two as TokenType, text: two, at }
-  const one = two.slice(0, 1)
-  if (oneLetter.has(one)) return { type: one as TokenType, text: one, at }
+  const twoCharText = text.slice(at, at + 2)
+  if (twoChars.has(twoCharText)) return { type: twoCharText as TokenType, text: twoCharText, at }
+  const oneCharText = twoCharText.slice(0, 1)
+  if (oneChar.has(oneCharText)) return { type: oneCharText as TokenType, text: oneCharText, at }
   if (string !== undefined) return string
-  return one === '=' || one === '&' || one === '|' ? at + 1 : at
+  return oneCharText === '=' || oneCharText === '&' || oneCharText === '|' ? at + 1 : at
 }
 
 function matchNumber(text: string, at: number): Token {
@@ -94,19 +91,19 @@ function matchNumber(text: string, at: number): Token {
   }
   const unsigned = (end: number): Token => (text[end] === 'u' || text[end] === 'U' ? token('NUM_UINT', end + 1) : token('NUM_INT', end))
   if (text.startsWith('0x', at) && isHex(text.charCodeAt(at + 2))) return unsigned(digitsEnd(at + 2, isHex))
-  const whole = digitsEnd(at, isDigit)
-  let end = whole
-  if (text[whole] === '.' && isDigit(text.charCodeAt(whole + 1))) end = digitsEnd(whole + 1, isDigit)
+  const wholeEnd = digitsEnd(at, isDigit)
+  let end = wholeEnd
+  if (text[wholeEnd] === '.' && isDigit(text.charCodeAt(wholeEnd + 1))) end = digitsEnd(wholeEnd + 1, isDigit)
   if (text[end] === 'e' || text[end] === 'E') {
     const sign = text[end + 1] === '+' || text[end + 1] === '-' ? 1 : 0
     const exponent = digitsEnd(end + 1 + sign, isDigit)
     if (exponent > end + 1 + sign) end = exponent
   }
-  return end > whole ? token('NUM_FLOAT', end) : unsigned(whole)
+  return end > wholeEnd ? token('NUM_FLOAT', end) : unsigned(wholeEnd)
 }
 
-/** A string, the place where one that began goes wrong, or undefined where none begins. */
-function matchString(text: string, at: number, endless: Endless): Token | number | undefined {
+/** Returns a token, the offset of an error, or undefined if no string begins here. */
+function matchString(text: string, at: number, unterminated: Unterminated): Token | number | undefined {
   let quoteAt = at
   let isBytes = false
   let isRaw = false
@@ -123,31 +120,37 @@ function matchString(text: string, at: number, endless: Endless): Token | number
   const token = (end: number): Token => ({ type: isBytes ? 'BYTES' : 'STRING', text: text.slice(at, end), at })
   const triple = quote === '"' ? '"""' : "'''"
   if (text.startsWith(triple, quoteAt)) {
-    const end = scanString(text, quoteAt + 3, triple, isRaw, isRaw ? new Set() : endless[triple])
+    const end = scanString(text, quoteAt + 3, triple, isRaw, isRaw ? new Set() : unterminated[triple])
     if (end.isComplete) return token(end.at)
   }
   const end = scanString(text, quoteAt + 1, quote, isRaw)
   return end.isComplete ? token(end.at) : end.at
 }
 
-/** From where strings that span lines have no end: many can begin where one was followed in vain, and none of them is followed again. */
-type Endless = { readonly [quote in '"""' | "'''"]: Set<number> }
+/** Offsets from which a triple-quoted string does not end. Remembered, so that the scan takes linear time. */
+type Unterminated = { readonly [quote in '"""' | "'''"]: Set<number> }
 
-/** A string that spans lines comes with the places from which there is no end. */
-function scanString(text: string, from: number, quote: string, isRaw: boolean, endless?: Set<number>): { isComplete: boolean; at: number } {
-  const seen: number[] = []
+/** With `unterminated` the string may span lines, and offsets without an end are added to it. */
+function scanString(
+  text: string,
+  from: number,
+  quote: string,
+  isRaw: boolean,
+  unterminated?: Set<number>,
+): { isComplete: boolean; at: number } {
+  const scanned: number[] = []
   const incomplete = (at: number): { isComplete: boolean; at: number } => {
-    for (const place of seen) endless?.add(place)
+    for (const offset of scanned) unterminated?.add(offset)
     return { isComplete: false, at }
   }
   let at = from
   while (at < text.length) {
     if (text.startsWith(quote, at)) return { isComplete: true, at: at + quote.length }
-    if (endless?.has(at)) return incomplete(at)
-    if (endless !== undefined) seen.push(at)
-    const letter = text[at] as string
-    if (endless === undefined && (letter === '\n' || letter === '\r')) return incomplete(at)
-    if (letter === '\\' && !isRaw) {
+    if (unterminated?.has(at)) return incomplete(at)
+    if (unterminated !== undefined) scanned.push(at)
+    const char = text[at] as string
+    if (unterminated === undefined && (char === '\n' || char === '\r')) return incomplete(at)
+    if (char === '\\' && !isRaw) {
       const end = scanEscape(text, at + 1)
       if (end < 0) return incomplete(-end)
       at = end
@@ -158,15 +161,15 @@ function scanString(text: string, from: number, quote: string, isRaw: boolean, e
   return incomplete(at)
 }
 
-/** Where the escape ends, or the negative place of the letter that is wrong. */
+/** Returns the offset after the escape, or the negated offset of an error. */
 function scanEscape(text: string, at: number): number {
-  const letter = text[at]
-  if (letter === undefined) return -at
-  if ('abfnrtv"\'\\?`'.includes(letter)) return at + 1
-  const count = letter === 'x' || letter === 'X' ? 2 : letter === 'u' ? 4 : letter === 'U' ? 8 : 0
+  const char = text[at]
+  if (char === undefined) return -at
+  if ('abfnrtv"\'\\?`'.includes(char)) return at + 1
+  const count = char === 'x' || char === 'X' ? 2 : char === 'u' ? 4 : char === 'U' ? 8 : 0
   for (let i = 1; i <= count; i++) if (!isHex(text.charCodeAt(at + i))) return -(at + i)
   if (count > 0) return at + 1 + count
-  if (letter < '0' || letter > '3') return -at
+  if (char < '0' || char > '3') return -at
   for (let i = 1; i <= 2; i++) {
     const digit = text[at + i]
     if (digit === undefined || digit < '0' || digit > '7') return -(at + i)

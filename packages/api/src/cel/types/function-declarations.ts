@@ -1,4 +1,4 @@
-// Every function of release 1.26 with its overloads: the language's own, and those for strings, lists, regular expressions and URLs.
+// Signatures of the CEL functions of Kubernetes 1.26: CEL standard library, strings, lists, regular expressions and URLs.
 
 import {
   boolType,
@@ -19,15 +19,15 @@ import {
 
 export interface Overload {
   readonly id: string
-  /** Called as `a.f(b)`; the first parameter is `a`. */
   readonly isMember: boolean
   readonly parameters: readonly Type[]
   readonly result: Type
-  /** Whether a type parameter occurs, which each use replaces. */
   readonly isGeneric: boolean
+  /** Compares numbers of different types: ignored until the checker enters a macro. */
+  readonly isMixed: boolean
 }
 
-const named: { readonly [name: string]: Type } = {
+const typesByText: { readonly [name: string]: Type } = {
   bool: boolType,
   int: intType,
   uint: uintType,
@@ -50,39 +50,44 @@ const named: { readonly [name: string]: Type } = {
 
 function typeNamed(name: string): Type {
   const element = /^list\((bool|int|uint|double|bytes|timestamp|duration)\)$/.exec(name)?.[1]
-  const type = element === undefined ? named[name] : listOf(named[element] as Type)
+  const type = element === undefined ? typesByText[name] : listOf(typesByText[element] as Type)
   if (type === undefined) throw new Error(`there is no type ${name}`)
   return type
 }
 
-/** `id: a b -> c`, or `id: a.b -> c` for members. */
-function overload(line: string): Overload {
+function parseOverload(line: string): Overload {
   const [id, signature] = line.split(': ') as [string, string]
-  const [left, result] = signature.split(' -> ') as [string, string]
-  const isMember = left.includes('.')
-  const parameters = left.split(/[ .]/).filter((part) => part !== '')
+  const [parameterText, result] = signature.split(' -> ') as [string, string]
+  const isMember = parameterText.includes('.')
+  const parameters = parameterText.split(/[ .]/).filter((part) => part !== '')
   return {
     id,
     isMember,
     parameters: parameters.map(typeNamed),
     result: typeNamed(result),
     isGeneric: /\b[AB]\b/.test(signature),
+    isMixed: /^(?:int|uint|double) (?:int|uint|double) -> bool$/.test(signature) && parameters[0] !== parameters[1],
   }
 }
 
 const ordered = ['bool', 'int', 'uint', 'double', 'string', 'bytes', 'timestamp', 'duration']
+const numbers = ['int', 'uint', 'double']
+/** Type names in overload ids, where they differ. */
 const ids: { readonly [type: string]: string } = { int: 'int64', uint: 'uint64' }
 const idOf = (type: string): string => ids[type] ?? type
-const compares = (verb: string): string[] => ordered.map((type) => `${verb}_${idOf(type)}: ${type} ${type} -> bool`)
-const calculates = (verb: string, types: readonly string[]): string[] =>
+const comparisonsOf = (verb: string): string[] => [
+  ...ordered.map((type) => `${verb}_${idOf(type)}: ${type} ${type} -> bool`),
+  ...numbers.flatMap((a) => numbers.filter((b) => b !== a).map((b) => `${verb}_${idOf(a)}_${idOf(b)}: ${a} ${b} -> bool`)),
+]
+const arithmeticOf = (verb: string, types: readonly string[]): string[] =>
   types.map((type) => `${verb}_${idOf(type)}: ${type} ${type} -> ${type}`)
-const numbers = ['int', 'uint', 'double']
 const timeParts = ['FullYear', 'Month', 'DayOfYear', 'DayOfMonth', 'Date', 'DayOfWeek', 'Hours', 'Minutes', 'Seconds', 'Milliseconds']
 const durationParts: ReadonlySet<string> = new Set(['Hours', 'Minutes', 'Seconds', 'Milliseconds'])
 const perElement = (verb: string, types: readonly string[], result?: string): string[] =>
   types.map((type) => `list_${idOf(type)}_${verb}: list(${type}). -> ${result ?? type}`)
 
-const lines: { readonly [name: string]: readonly string[] } = {
+/** `id: parameters -> result`; a dot follows the receiver of a member function. */
+const signatures: { readonly [name: string]: readonly string[] } = {
   '_?_:_': ['conditional: bool A A -> A'],
   '_&&_': ['logical_and: bool bool -> bool'],
   '_||_': ['logical_or: bool bool -> bool'],
@@ -90,26 +95,26 @@ const lines: { readonly [name: string]: readonly string[] } = {
   '@not_strictly_false': ['not_strictly_false: bool -> bool'],
   '_==_': ['equals: A A -> bool'],
   '_!=_': ['not_equals: A A -> bool'],
-  '_<_': compares('less'),
-  '_<=_': compares('less_equals'),
-  '_>_': compares('greater'),
-  '_>=_': compares('greater_equals'),
+  '_<_': comparisonsOf('less'),
+  '_<=_': comparisonsOf('less_equals'),
+  '_>_': comparisonsOf('greater'),
+  '_>=_': comparisonsOf('greater_equals'),
   '_+_': [
-    ...calculates('add', [...numbers, 'string', 'bytes']),
+    ...arithmeticOf('add', [...numbers, 'string', 'bytes']),
     'add_list: list(A) list(A) -> list(A)',
     'add_timestamp_duration: timestamp duration -> timestamp',
     'add_duration_timestamp: duration timestamp -> timestamp',
     'add_duration_duration: duration duration -> duration',
   ],
   '_-_': [
-    ...calculates('subtract', numbers),
+    ...arithmeticOf('subtract', numbers),
     'subtract_timestamp_timestamp: timestamp timestamp -> duration',
     'subtract_timestamp_duration: timestamp duration -> timestamp',
     'subtract_duration_duration: duration duration -> duration',
   ],
-  '_*_': calculates('multiply', numbers),
-  '_/_': calculates('divide', numbers),
-  '_%_': calculates('modulo', ['int', 'uint']),
+  '_*_': arithmeticOf('multiply', numbers),
+  '_/_': arithmeticOf('divide', numbers),
+  '_%_': arithmeticOf('modulo', ['int', 'uint']),
   '-_': ['negate_int64: int -> int', 'negate_double: double -> double'],
   '_[_]': ['index_list: list(A) int -> A', 'index_map: map(A,B) A -> B'],
   '@in': ['in_list: A list(A) -> bool', 'in_map: A map(A,B) -> bool'],
@@ -180,15 +185,14 @@ const lines: { readonly [name: string]: readonly string[] } = {
   getQuery: ['url_get_query: url. -> map(string,list(string))'],
 }
 
-/** By name; parsed when an expression first uses it. */
-const parsed = new Map<string, readonly Overload[]>()
+const parsedOverloads = new Map<string, readonly Overload[]>()
 
 export function overloadsOf(name: string): readonly Overload[] | undefined {
-  const found = parsed.get(name)
+  const found = parsedOverloads.get(name)
   if (found !== undefined) return found
-  if (!Object.hasOwn(lines, name)) return undefined
-  const overloads = (lines[name] as readonly string[]).map(overload)
-  parsed.set(name, overloads)
+  if (!Object.hasOwn(signatures, name)) return undefined
+  const overloads = (signatures[name] as readonly string[]).map(parseOverload)
+  parsedOverloads.set(name, overloads)
   return overloads
 }
 
@@ -206,7 +210,7 @@ const typeNames: { readonly [name: string]: Type } = {
   'google.protobuf.Duration': durationType,
 }
 
-/** What a name means that stands for a type, such as `int` in `type(x) == int`. */
+/** Type of a type name, such as `int` in `type(x) == int`. */
 export const typeOfName = (name: string): Type | undefined => {
   if (name === 'type') return { kind: 'type', of: undefined }
   return Object.hasOwn(typeNames, name) ? { kind: 'type', of: typeNames[name] as Type } : undefined

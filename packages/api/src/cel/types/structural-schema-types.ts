@@ -1,7 +1,7 @@
-// The types of values that a structural schema describes, with bounds for their size, from which costs are estimated.
+// CEL types of a structural schema, with size bounds from which costs are estimated.
 
-import type { Environment } from './check.js'
-import { escapeName } from './escape.js'
+import { escapeName } from '../values/escape-property-name.js'
+import type { Environment } from './type-check.js'
 import {
   boolType,
   bytesType,
@@ -17,7 +17,7 @@ import {
   timestampType,
 } from './types.js'
 
-/** A structural schema, as far as expressions care. */
+/** Keywords of a structural schema that CEL uses. */
 export interface ValueSchema {
   readonly type?: string
   readonly format?: string
@@ -39,13 +39,12 @@ export interface ValueSchema {
 
 export interface SizedType {
   readonly type: Type
-  /** At most so many letters, bytes, items or members. */
+  /** Maximum number of items, map entries or bytes. */
   readonly maxElements: number
-  /** At least so many bytes of JSON. */
+  /** Minimum bytes of the JSON. */
   readonly minBytes: number
   readonly element?: SizedType
   readonly key?: SizedType
-  /** By escaped names. */
   readonly fields?: ReadonlyMap<string, SizedType>
 }
 
@@ -64,7 +63,7 @@ const mapKey: SizedType = { type: stringType, maxElements: 0, minBytes: minStrin
 
 const atLeastZero = (count: number): number => Math.max(count, 0)
 
-/** What is there of every object that is a resource, whatever its schema says. */
+/** Adds apiVersion, kind and metadata, which resources always have. */
 export const withTypeAndMetadata = (schema: ValueSchema): ValueSchema => ({
   ...schema,
   properties: {
@@ -77,21 +76,19 @@ export const withTypeAndMetadata = (schema: ValueSchema): ValueSchema => ({
 
 const isResource = (schema: ValueSchema): boolean => schema['x-kubernetes-embedded-resource'] === true
 
-/** The schema of the values of a map; undefined where it is none. */
 export const valuesOf = ({ additionalProperties }: ValueSchema): ValueSchema | undefined =>
   typeof additionalProperties === 'object' ? additionalProperties : undefined
 
-/** Undefined where expressions cannot speak of such values. */
 export function typeOfSchema(schema: ValueSchema, isRoot: boolean, name: string): SizedType | undefined {
   if (schema['x-kubernetes-int-or-string'] === true) return intOrString
-  const whole = isRoot ? withTypeAndMetadata(schema) : schema
-  switch (whole.type) {
+  const completeSchema = isRoot ? withTypeAndMetadata(schema) : schema
+  switch (completeSchema.type) {
     case 'array':
-      return listType(whole, name)
+      return listType(completeSchema, name)
     case 'object':
-      return valuesOf(whole) === undefined ? objectType(whole, name) : mapType(whole, name)
+      return valuesOf(completeSchema) === undefined ? objectType(completeSchema, name) : mapType(completeSchema, name)
     case 'string':
-      return stringOf(whole)
+      return stringOf(completeSchema)
     case 'boolean':
       return bool
     case 'number':
@@ -106,8 +103,8 @@ export function typeOfSchema(schema: ValueSchema, isRoot: boolean, name: string)
 function listType({ items, maxItems }: ValueSchema, name: string): SizedType | undefined {
   const element = items === undefined ? undefined : typeOfSchema(items, isResource(items), `${name}.@idx`)
   if (element === undefined) return undefined
-  const most = maxItems === undefined ? Math.floor((maxRequestBytes - 2) / (element.minBytes + 1)) : atLeastZero(maxItems)
-  return { type: listOf(element.type), maxElements: most, minBytes: 2, element }
+  const maxElements = maxItems === undefined ? Math.floor((maxRequestBytes - 2) / (element.minBytes + 1)) : atLeastZero(maxItems)
+  return { type: listOf(element.type), maxElements, minBytes: 2, element }
 }
 
 function mapType(schema: ValueSchema, name: string): SizedType | undefined {
@@ -115,20 +112,20 @@ function mapType(schema: ValueSchema, name: string): SizedType | undefined {
   const element = typeOfSchema(values, isResource(values), `${name}.@elem`)
   if (element === undefined) return undefined
   const { maxProperties } = schema
-  const most = maxProperties === undefined ? Math.floor((maxRequestBytes - 2) / (element.minBytes + 6)) : atLeastZero(maxProperties)
-  return { type: mapOf(stringType, element.type), maxElements: most, minBytes: 2, key: mapKey, element }
+  const maxElements = maxProperties === undefined ? Math.floor((maxRequestBytes - 2) / (element.minBytes + 6)) : atLeastZero(maxProperties)
+  return { type: mapOf(stringType, element.type), maxElements, minBytes: 2, key: mapKey, element }
 }
 
 function objectType({ properties = {}, required = [] }: ValueSchema, name: string): SizedType {
   const fields = new Map<string, SizedType>()
-  const needed = new Set(required)
+  const requiredNames = new Set(required)
   let minBytes = 2
   for (const [property, schema] of Object.entries(properties)) {
     const field = typeOfSchema(schema, isResource(schema), `${name}.${property}`)
     if (field === undefined) continue
     const escaped = escapeName(property)
     if (escaped !== undefined) fields.set(escaped, field)
-    if (needed.has(property) && (schema.default === undefined || schema.default === null)) {
+    if (requiredNames.has(property) && (schema.default === undefined || schema.default === null)) {
       minBytes += new TextEncoder().encode(property).length + field.minBytes + 4
     }
   }
@@ -142,15 +139,14 @@ function stringOf({ format, maxLength }: ValueSchema): SizedType {
   if (format === 'byte') {
     return { type: bytesType, maxElements: maxLength === undefined ? maxStringBytes : atLeastZero(maxLength), minBytes: minStringBytes }
   }
-  // A letter is at most four bytes.
-  const most = maxLength === undefined ? maxStringBytes : atLeastZero(maxLength) * 4
-  return { type: stringType, maxElements: most, minBytes: minStringBytes }
+  const maxElements = maxLength === undefined ? maxStringBytes : atLeastZero(maxLength) * 4
+  return { type: stringType, maxElements, minBytes: minStringBytes }
 }
 
-/** How often a value can stand in one request, at most. */
+/** Maximum number of values of the type in one request. */
 export const maxOccurrences = ({ minBytes }: SizedType): number => Math.floor(maxRequestBytes / (minBytes + 1))
 
-/** `self` and, for rules about changes, `oldSelf`. */
+/** Environment with `self` and, in transition rules, `oldSelf`. */
 export function environmentOf(root: SizedType, names: readonly string[]): Environment {
   const objects = new Map<string, SizedType>()
   const collect = (sized: SizedType): void => {

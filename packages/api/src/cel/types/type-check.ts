@@ -1,9 +1,10 @@
-// The type check: which overloads a call can mean, and the type of every node.
+// CEL type checker: the type of every node, and the overloads that a call can resolve to.
 
-import { type CallExpr, type ComprehensionExpr, type Expr, type MessageExpr, qualifiedName, type SelectExpr } from './ast.js'
-import { type Overload, overloadsOf, typeOfName } from './declarations.js'
-import { messageNamed } from './messages.js'
-import { type Issue, renderIssues } from './source.js'
+import { messageNamed } from '../functions/protobuf-messages.js'
+import { type CallExpr, type ComprehensionExpr, type Expr, type MessageExpr, qualifiedName, type SelectExpr } from '../syntax/ast.js'
+import { type Issue, renderIssues } from '../syntax/syntax-issues.js'
+import { Uint } from '../values/uint.js'
+import { type Overload, overloadsOf, typeOfName } from './function-declarations.js'
 import {
   boolType,
   bytesType,
@@ -16,30 +17,25 @@ import {
   isSameType,
   listOf,
   mapOf,
-  mostGeneral,
+  moreGeneral,
   nullType,
   Substitutions,
   stringType,
   type Type,
   uintType,
 } from './types.js'
-import { Uint } from './uint.js'
 
-/** What an expression may name. */
 export interface Environment {
   readonly variables: { readonly [name: string]: Type }
-  /** The type of a field of an object, under its escaped name. */
   fieldType(object: string, field: string): Type | undefined
-  /** Whether there are objects of that name. */
   hasObject(name: string): boolean
 }
 
 export interface Checked {
   readonly expr: Expr
   readonly types: ReadonlyMap<Expr, Type>
-  /** The overloads that a call can mean. */
   readonly overloads: ReadonlyMap<Expr, readonly string[]>
-  /** Selections that are names in truth, such as `google.protobuf.Timestamp`. */
+  /** Selections that are type names, such as `google.protobuf.Timestamp`. */
   readonly names: ReadonlyMap<Expr, string>
 }
 
@@ -61,7 +57,9 @@ class Checker {
   private readonly names = new Map<Expr, string>()
   private readonly substitutions = new Substitutions()
   private readonly locals: { readonly name: string; readonly type: Type }[] = []
-  private freshCount = 0
+  private typeParameterCount = 0
+  /** As in kube-apiserver, set by the first macro and never reset. */
+  private comparesMixedNumbers = false
 
   constructor(environment: Environment) {
     this.environment = environment
@@ -73,20 +71,20 @@ class Checker {
     return { expr, types, overloads: this.overloads, names: this.names }
   }
 
-  private complain(at: number, message: string): void {
+  private reportIssue(at: number, message: string): void {
     this.issues.push({ at, message })
   }
 
   private undeclared(at: number, name: string): void {
-    this.complain(at, `undeclared reference to '${name}' (in container '')`)
+    this.reportIssue(at, `undeclared reference to '${name}' (in container '')`)
   }
 
-  private mismatch(at: number, wanted: Type | undefined, given: Type | undefined): void {
-    this.complain(at, `expected type '${formatType(wanted)}' but found '${formatType(given)}'`)
+  private mismatch(at: number, expected: Type | undefined, actual: Type | undefined): void {
+    this.reportIssue(at, `expected type '${formatType(expected)}' but found '${formatType(actual)}'`)
   }
 
-  private fresh(): Type {
-    return { kind: 'parameter', name: `_var${this.freshCount++}` }
+  private newTypeParameter(): Type {
+    return { kind: 'parameter', name: `_var${this.typeParameterCount++}` }
   }
 
   private typeOf(expr: Expr): Type {
@@ -98,7 +96,6 @@ class Checker {
     if (type !== undefined) this.types.set(expr, type)
   }
 
-  /** Undefined where nothing can be said. */
   private infer(expr: Expr): Type | undefined {
     switch (expr.kind) {
       case 'const':
@@ -113,13 +110,13 @@ class Checker {
       case 'call':
         return this.inferCall(expr)
       case 'list': {
-        const element = this.join(expr.elements)
-        return listOf(element ?? this.fresh())
+        const element = this.commonType(expr.elements)
+        return listOf(element ?? this.newTypeParameter())
       }
       case 'map': {
-        const key = this.join(expr.entries.map((entry) => entry.key))
-        const value = this.join(expr.entries.map((entry) => entry.value))
-        return mapOf(key ?? this.fresh(), value ?? this.fresh())
+        const key = this.commonType(expr.entries.map((entry) => entry.key))
+        const value = this.commonType(expr.entries.map((entry) => entry.value))
+        return mapOf(key ?? this.newTypeParameter(), value ?? this.newTypeParameter())
       }
       case 'message':
         return this.inferMessage(expr)
@@ -129,26 +126,26 @@ class Checker {
   }
 
   private lookUp(name: string): Type | undefined {
-    const plain = name.startsWith('.') ? name.slice(1) : name
-    if (plain === name) {
+    const globalName = name.startsWith('.') ? name.slice(1) : name
+    if (globalName === name) {
       for (let i = this.locals.length - 1; i >= 0; i--) {
         const local = this.locals[i] as { name: string; type: Type }
         if (local.name === name) return local.type
       }
     }
     const { variables } = this.environment
-    if (Object.hasOwn(variables, plain)) return variables[plain]
-    const type = typeOfName(plain)
+    if (Object.hasOwn(variables, globalName)) return variables[globalName]
+    const type = typeOfName(globalName)
     if (type !== undefined) return type
-    return this.environment.hasObject(plain) ? { kind: 'object', name: plain } : undefined
+    return this.environment.hasObject(globalName) ? { kind: 'object', name: globalName } : undefined
   }
 
   private inferSelect(expr: SelectExpr): Type {
     const name = qualifiedName(expr)
-    const named = name === undefined ? undefined : this.lookUp(name)
-    if (named !== undefined) {
+    const namedType = name === undefined ? undefined : this.lookUp(name)
+    if (namedType !== undefined) {
       this.names.set(expr, name as string)
-      return named
+      return namedType
     }
     this.check(expr.operand)
     const type = this.fieldOf(expr, this.substitutions.resolve(this.typeOf(expr.operand), false))
@@ -159,7 +156,7 @@ class Checker {
     if (operand.kind === 'map') return operand.value
     if (operand.kind === 'object') {
       const type = this.environment.fieldType(operand.name, field)
-      if (type === undefined) this.complain(at, `undefined field '${field}'`)
+      if (type === undefined) this.reportIssue(at, `undefined field '${field}'`)
       return type ?? errorType
     }
     if (operand.kind === 'parameter') {
@@ -167,7 +164,7 @@ class Checker {
       return dynType
     }
     if (isDynOrError(operand)) return dynType
-    this.complain(at, `type '${describeType(operand)}' does not support field selection`)
+    this.reportIssue(at, `type '${describeType(operand)}' does not support field selection`)
     return errorType
   }
 
@@ -180,67 +177,64 @@ class Checker {
       this.undeclared(at, name)
       return target === undefined ? errorType : undefined
     }
-    const given = (target === undefined ? args : [target, ...args]).map((arg) => this.types.get(arg))
-    return this.resolve(expr, overloads, given)
+    const argTypes = (target === undefined ? args : [target, ...args]).map((arg) => this.types.get(arg))
+    return this.resolve(expr, overloads, argTypes)
   }
 
-  private resolve(expr: CallExpr, overloads: readonly Overload[], given: readonly (Type | undefined)[]): Type {
+  private resolve(expr: CallExpr, overloads: readonly Overload[], argTypes: readonly (Type | undefined)[]): Type {
     const isMember = expr.target !== undefined
     let result: Type | undefined
     const found: string[] = []
-    const known = given.map((type) => type ?? errorType)
-    // A type that is not known fits nowhere.
-    const isHopeless = given.includes(undefined)
+    const typesOrError = argTypes.map((type) => type ?? errorType)
+    const hasUntypedArgument = argTypes.includes(undefined)
     for (const candidate of overloads) {
-      if (candidate.isMember !== isMember || isHopeless) continue
-      const { parameters, result: itsResult } = candidate.isGeneric ? this.renew(candidate) : candidate
-      if (!this.substitutions.assignAll(known, parameters)) continue
+      if (candidate.isMember !== isMember || hasUntypedArgument || (candidate.isMixed && !this.comparesMixedNumbers)) continue
+      const { parameters, result: candidateResult } = candidate.isGeneric ? this.instantiate(candidate) : candidate
+      if (!this.substitutions.assignAll(typesOrError, parameters)) continue
       found.push(candidate.id)
-      const type = this.substitutions.resolve(itsResult, false)
+      const type = this.substitutions.resolve(candidateResult, false)
       if (result === undefined) result = type
       else if (result.kind !== 'dyn' && !isSameType(type, result)) result = dynType
     }
     if (result === undefined) {
-      const shown = given.map(formatType)
-      const signature = isMember ? `${shown[0]}.(${shown.slice(1).join(', ')})` : `(${shown.join(', ')})`
-      this.complain(expr.at, `found no matching overload for '${expr.name}' applied to '${signature}'`)
+      const argTexts = argTypes.map(formatType)
+      const signature = isMember ? `${argTexts[0]}.(${argTexts.slice(1).join(', ')})` : `(${argTexts.join(', ')})`
+      this.reportIssue(expr.at, `found no matching overload for '${expr.name}' applied to '${signature}'`)
       return errorType
     }
     this.overloads.set(expr, found)
     return result
   }
 
-  /** The overload with type parameters of its own for this use. */
-  private renew({ parameters, result }: Overload): { readonly parameters: readonly Type[]; readonly result: Type } {
-    const fresh = new Map<string, Type>()
-    const renew = (type: Type): Type => {
+  private instantiate({ parameters, result }: Overload): { readonly parameters: readonly Type[]; readonly result: Type } {
+    const replacements = new Map<string, Type>()
+    const instantiate = (type: Type): Type => {
       switch (type.kind) {
         case 'parameter': {
-          const known = fresh.get(type.name) ?? this.fresh()
-          fresh.set(type.name, known)
-          return known
+          const replacement = replacements.get(type.name) ?? this.newTypeParameter()
+          replacements.set(type.name, replacement)
+          return replacement
         }
         case 'list':
-          return listOf(renew(type.element))
+          return listOf(instantiate(type.element))
         case 'map':
-          return mapOf(renew(type.key), renew(type.value))
+          return mapOf(instantiate(type.key), instantiate(type.value))
         case 'type':
-          return { kind: 'type', of: type.of === undefined ? undefined : renew(type.of) }
+          return { kind: 'type', of: type.of === undefined ? undefined : instantiate(type.of) }
         default:
           return type
       }
     }
-    return { parameters: parameters.map(renew), result: renew(result) }
+    return { parameters: parameters.map(instantiate), result: instantiate(result) }
   }
 
-  /** The one type of all elements; undefined where there are none. */
-  private join(elements: readonly Expr[]): Type | undefined {
+  private commonType(elements: readonly Expr[]): Type | undefined {
     let joined: Type | undefined
     for (const element of elements) {
       this.check(element)
       const type = this.typeOf(element)
       if (joined === undefined) joined = type
-      else if (this.substitutions.assign(joined, type)) joined = mostGeneral(joined, type)
+      else if (this.substitutions.assign(joined, type)) joined = moreGeneral(joined, type)
       else {
         this.mismatch(element.at, joined, type)
         joined = errorType
@@ -257,13 +251,13 @@ class Checker {
     }
     for (const field of fields) {
       this.check(field.value)
-      const wanted = message.fields.includes(field.name) ? intType : undefined
-      const given = this.typeOf(field.value)
-      if (wanted === undefined) this.complain(field.at, `undefined field '${field.name}'`)
-      else if (!this.substitutions.assign(wanted, given))
-        this.complain(
+      const expected = message.fields.includes(field.name) ? intType : undefined
+      const actual = this.typeOf(field.value)
+      if (expected === undefined) this.reportIssue(field.at, `undefined field '${field.name}'`)
+      else if (!this.substitutions.assign(expected, actual))
+        this.reportIssue(
           field.at,
-          `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${formatType(given)}'`,
+          `expected type of field '${field.name}' is '${formatType(expected)}' but provided type is '${formatType(actual)}'`,
         )
     }
     return message.type
@@ -274,19 +268,20 @@ class Checker {
     this.check(expr.initial)
     const accumulated = this.typeOf(expr.initial)
     const element = this.elementOf(expr.range)
+    this.comparesMixedNumbers = true
     this.locals.push({ name: expr.accumulator, type: accumulated }, { name: expr.variable, type: element })
-    this.checkIs(expr.condition, boolType)
-    this.checkIs(expr.step, accumulated)
+    this.checkHasType(expr.condition, boolType)
+    this.checkHasType(expr.step, accumulated)
     this.locals.pop()
     this.check(expr.result)
     this.locals.pop()
     return this.substitutions.resolve(this.typeOf(expr.result), false)
   }
 
-  private checkIs(expr: Expr, wanted: Type): void {
+  private checkHasType(expr: Expr, expected: Type): void {
     this.check(expr)
     const type = this.typeOf(expr)
-    if (!this.substitutions.assign(wanted, type)) this.mismatch(expr.at, wanted, type)
+    if (!this.substitutions.assign(expected, type)) this.mismatch(expr.at, expected, type)
   }
 
   private elementOf(range: Expr): Type {
@@ -298,12 +293,12 @@ class Checker {
       return dynType
     }
     const message = `expression of type '${formatType(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`
-    this.complain(range.at, message)
+    this.reportIssue(range.at, message)
     return errorType
   }
 }
 
-const plainNames: { readonly [kind: string]: string } = {
+const primitiveNames: { readonly [kind: string]: string } = {
   bool: 'primitive:BOOL',
   int: 'primitive:INT64',
   uint: 'primitive:UINT64',
@@ -317,7 +312,7 @@ const plainNames: { readonly [kind: string]: string } = {
   error: 'error:{}',
 }
 
-/** How types are written in one message: as the text form of the messages that describe them. */
+/** Text format of the Protobuf message of the type, as in messages of kube-apiserver. */
 function describeType(type: Type): string {
   switch (type.kind) {
     case 'list':
@@ -333,7 +328,7 @@ function describeType(type: Type): string {
     case 'type':
       return `type:{${type.of === undefined ? '' : describeType(type.of)}}`
     default:
-      return plainNames[type.kind] ?? type.kind
+      return primitiveNames[type.kind] ?? type.kind
   }
 }
 

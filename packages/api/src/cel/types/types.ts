@@ -1,13 +1,13 @@
-// Types of expressions, how they are written, and when one may stand where another is asked for.
+// CEL types: their text, equality, assignability, and substitution of type parameters.
 
 export type Type =
   | { readonly kind: 'dyn' | 'error' | 'null' | 'bool' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'timestamp' | 'duration' }
   | { readonly kind: 'list'; readonly element: Type }
   | { readonly kind: 'map'; readonly key: Type; readonly value: Type }
-  /** Values with fields; two of different names are different types. */
   | { readonly kind: 'object'; readonly name: string }
-  /** Values that only their own functions can look into. */
+  /** Type, such as URL, whose values are accessible only through functions. */
   | { readonly kind: 'opaque'; readonly name: string }
+  /** Type of a type: `type(1)` is `type(int)`. */
   | { readonly kind: 'type'; readonly of: Type | undefined }
   | { readonly kind: 'parameter'; readonly name: string }
 
@@ -27,7 +27,6 @@ export const listOf = (element: Type): Type => ({ kind: 'list', element })
 export const mapOf = (key: Type, value: Type): Type => ({ kind: 'map', key, value })
 export const objectNamed = (name: string): Type => ({ kind: 'object', name })
 
-/** As messages show it. */
 export function formatType(type: Type | undefined): string {
   if (type === undefined) return '<nil>'
   switch (type.kind) {
@@ -63,7 +62,6 @@ export function isSameType(a: Type, b: Type): boolean {
 
 export const isDynOrError = (type: Type): boolean => type.kind === 'dyn' || type.kind === 'error'
 
-/** A type that takes everything which `b` takes, and perhaps more. */
 function isAtLeastAsGeneral(a: Type, b: Type): boolean {
   if (a.kind === 'dyn' || a.kind === 'parameter') return true
   if (b.kind === 'dyn' || b.kind === 'parameter') return false
@@ -73,84 +71,84 @@ function isAtLeastAsGeneral(a: Type, b: Type): boolean {
   return a.kind === 'type' || isSameType(a, b)
 }
 
-export const mostGeneral = (a: Type, b: Type): Type => (isAtLeastAsGeneral(a, b) ? a : b)
+export const moreGeneral = (a: Type, b: Type): Type => (isAtLeastAsGeneral(a, b) ? a : b)
 
-const nullable: ReadonlySet<Type['kind']> = new Set(['null', 'object', 'opaque', 'timestamp', 'duration'])
-const takesNull = (type: Type): boolean => nullable.has(type.kind)
+const nullableKinds: ReadonlySet<Type['kind']> = new Set(['null', 'object', 'opaque', 'timestamp', 'duration'])
+const isNullable = (type: Type): boolean => nullableKinds.has(type.kind)
 
-/** What type parameters stand for, as far as it is known. */
 export class Substitutions {
-  private readonly known = new Map<string, Type>()
-  /** What was known before, of those that the present assignment has changed: to copy all would take longer with each call of an expression. */
-  private changed: (readonly [name: string, before: Type | undefined])[] = []
+  private readonly typesByParameter = new Map<string, Type>()
+  /** Undo log of one assignment: copying all substitutions would take quadratic time. */
+  private undoLog: (readonly [name: string, previous: Type | undefined])[] = []
 
-  /** Whether each of them may stand where its counterpart is asked for. What it takes is remembered only if all do. */
-  assignAll(given: readonly Type[], wanted: readonly Type[]): boolean {
-    if (given.length !== wanted.length) return false
-    this.changed = []
-    for (let i = 0; i < given.length; i++) {
-      if (!this.isAssignable(given[i] as Type, wanted[i] as Type)) {
-        this.putBack()
+  /** Assigns all types or, if one does not fit, none. */
+  assignAll(actual: readonly Type[], expected: readonly Type[]): boolean {
+    if (actual.length !== expected.length) return false
+    this.undoLog = []
+    for (let i = 0; i < actual.length; i++) {
+      if (!this.isAssignable(actual[i] as Type, expected[i] as Type)) {
+        this.rollBack()
         return false
       }
     }
     return true
   }
 
-  private remember(name: string, type: Type): void {
-    this.changed.push([name, this.known.get(name)])
-    this.known.set(name, type)
+  private substituteWith(name: string, type: Type): void {
+    this.undoLog.push([name, this.typesByParameter.get(name)])
+    this.typesByParameter.set(name, type)
   }
 
-  private putBack(): void {
-    for (let i = this.changed.length - 1; i >= 0; i--) {
-      const [name, before] = this.changed[i] as (typeof this.changed)[number]
-      if (before === undefined) this.known.delete(name)
-      else this.known.set(name, before)
+  private rollBack(): void {
+    for (let i = this.undoLog.length - 1; i >= 0; i--) {
+      const [name, previous] = this.undoLog[i] as (typeof this.undoLog)[number]
+      if (previous === undefined) this.typesByParameter.delete(name)
+      else this.typesByParameter.set(name, previous)
     }
   }
 
-  assign = (given: Type, wanted: Type): boolean => this.assignAll([given], [wanted])
+  assign = (actual: Type, expected: Type): boolean => this.assignAll([actual], [expected])
 
-  private isAssignable(given: Type, wanted: Type): boolean {
-    if (wanted.kind === 'parameter') {
-      const { fits, wasKnown } = this.substitute(given, wanted)
+  private isAssignable(actual: Type, expected: Type): boolean {
+    if (expected.kind === 'parameter') {
+      const { fits, wasAssigned } = this.substitute(actual, expected)
       if (fits) return true
-      if (wasKnown) return false
+      if (wasAssigned) return false
     }
-    if (given.kind === 'parameter') return this.substitute(wanted, given).fits
-    if (isDynOrError(given) || isDynOrError(wanted)) return true
-    if (given.kind === 'null') return takesNull(wanted)
-    if (wanted.kind === 'null') return takesNull(given)
-    if (given.kind !== wanted.kind) return false
-    if (given.kind === 'list') return this.isAssignable(given.element, (wanted as typeof given).element)
-    if (given.kind === 'map') {
-      return this.isAssignable(given.key, (wanted as typeof given).key) && this.isAssignable(given.value, (wanted as typeof given).value)
+    if (actual.kind === 'parameter') return this.substitute(expected, actual).fits
+    if (isDynOrError(actual) || isDynOrError(expected)) return true
+    if (actual.kind === 'null') return isNullable(expected)
+    if (expected.kind === 'null') return isNullable(actual)
+    if (actual.kind !== expected.kind) return false
+    if (actual.kind === 'list') return this.isAssignable(actual.element, (expected as typeof actual).element)
+    if (actual.kind === 'map') {
+      return (
+        this.isAssignable(actual.key, (expected as typeof actual).key) && this.isAssignable(actual.value, (expected as typeof actual).value)
+      )
     }
-    return given.kind === 'type' || isSameType(given, wanted)
+    return actual.kind === 'type' || isSameType(actual, expected)
   }
 
-  private substitute(type: Type, parameter: Type & { kind: 'parameter' }): { fits: boolean; wasKnown: boolean } {
-    if (isSameType(type, parameter)) return { fits: true, wasKnown: true }
-    const known = this.known.get(parameter.name)
-    if (known !== undefined) {
-      if (!this.isAssignable(type, known)) return { fits: false, wasKnown: true }
-      const general = mostGeneral(type, known)
-      if (!this.mentions(general, parameter)) this.remember(parameter.name, general)
-      return { fits: true, wasKnown: true }
+  private substitute(type: Type, parameter: Type & { kind: 'parameter' }): { fits: boolean; wasAssigned: boolean } {
+    if (isSameType(type, parameter)) return { fits: true, wasAssigned: true }
+    const assigned = this.typesByParameter.get(parameter.name)
+    if (assigned !== undefined) {
+      if (!this.isAssignable(type, assigned)) return { fits: false, wasAssigned: true }
+      const general = moreGeneral(type, assigned)
+      if (!this.mentions(general, parameter)) this.substituteWith(parameter.name, general)
+      return { fits: true, wasAssigned: true }
     }
-    if (this.mentions(type, parameter)) return { fits: false, wasKnown: false }
-    this.remember(parameter.name, type)
-    return { fits: true, wasKnown: false }
+    if (this.mentions(type, parameter)) return { fits: false, wasAssigned: false }
+    this.substituteWith(parameter.name, type)
+    return { fits: true, wasAssigned: false }
   }
 
-  /** A type that contains itself is none. */
   private mentions(type: Type, parameter: Type & { kind: 'parameter' }): boolean {
     switch (type.kind) {
       case 'parameter': {
         if (type.name === parameter.name) return true
-        const known = this.known.get(type.name)
-        return known !== undefined && this.mentions(known, parameter)
+        const assigned = this.typesByParameter.get(type.name)
+        return assigned !== undefined && this.mentions(assigned, parameter)
       }
       case 'list':
         return this.mentions(type.element, parameter)
@@ -163,12 +161,11 @@ export class Substitutions {
     }
   }
 
-  /** The type with what is known put in; parameters that are not known stay, or become dyn. */
   resolve(type: Type, asDyn: boolean): Type {
     switch (type.kind) {
       case 'parameter': {
-        const known = this.known.get(type.name)
-        if (known !== undefined) return this.resolve(known, asDyn)
+        const assigned = this.typesByParameter.get(type.name)
+        if (assigned !== undefined) return this.resolve(assigned, asDyn)
         return asDyn ? dynType : type
       }
       case 'list':

@@ -1,18 +1,33 @@
-// JSON as values: what a schema describes as its types say, and what none describes as it looks.
+// CEL values of JSON: typed by a structural schema, or by the JSON types if there is none.
 
-import { shorten } from '../base/shorten.js'
-import { readBase64 } from './base64.js'
-import { unescapeName } from './escape.js'
-import { likeness } from './likeness.js'
-import { partsOfJson } from './parts.js'
-import { type ValueSchema, valuesOf, withTypeAndMetadata } from './schema-type.js'
-import { parseDate, parseDateTime, parseLooseDuration } from './time-text.js'
-import { CelError, CelList, CelMap, Duration, isEqual, keyText, noSuchOverload, Timestamp, type Value } from './values.js'
+import { isSameJson } from '../../base/create-merge-patch.js'
+import { shorten } from '../../base/shorten.js'
+import { decodeBase64, urlAlphabet } from '../../base/text/base64.js'
+import { floatText } from '../../base/text/float-text.js'
+import { sortTexts } from '../../base/text-order.js'
+import { nodesOfJson } from '../cost/count-nodes.js'
+import { type ValueSchema, valuesOf, withTypeAndMetadata } from '../types/structural-schema-types.js'
+import { escapeName, unescapeName } from './escape-property-name.js'
+import { parseDate, parseDateTime, parseLooseDuration } from './time-formats.js'
+import { Uint } from './uint.js'
+import {
+  CelError,
+  CelList,
+  CelMap,
+  Duration,
+  equalsByLeft,
+  isEqual,
+  keyText,
+  noSuchOverload,
+  Timestamp,
+  typeName,
+  type Value,
+} from './values.js'
 
-type Members = { readonly [name: string]: unknown }
+type JsonObject = { readonly [name: string]: unknown }
 
-/** What JSON parsers of typed languages would call it. */
-function describe(data: unknown): string {
+/** Go type name, as in messages of kube-apiserver. */
+function goTypeName(data: unknown): string {
   if (data === null) return 'nil'
   if (Array.isArray(data)) return '[]interface {}'
   if (typeof data === 'object') return 'map[string]interface {}'
@@ -21,11 +36,10 @@ function describe(data: unknown): string {
   return typeof data === 'bigint' || Number.isInteger(data) ? 'int64' : 'float64'
 }
 
-const wrong = (expected: string, data: unknown): CelError => new CelError(`invalid data, expected ${expected}, got ${describe(data)}`)
-const isMembers = (data: unknown): data is Members => typeof data === 'object' && data !== null && !Array.isArray(data)
-const isWhole = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isInteger(data)
+const typeError = (expected: string, data: unknown): CelError => new CelError(`invalid data, expected ${expected}, got ${goTypeName(data)}`)
+const isJsonObject = (data: unknown): data is JsonObject => typeof data === 'object' && data !== null && !Array.isArray(data)
+const isInteger = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isSafeInteger(data)
 
-/** Data that no schema describes. */
 export function valueOfJson(data: unknown): Value {
   if (data === null || data === undefined) return null
   if (Array.isArray(data)) return new DataList(data, undefined)
@@ -37,22 +51,21 @@ export function valueOfJson(data: unknown): Value {
     case 'number':
       return Number.isInteger(data) ? BigInt(data) : data
     default:
-      return isMembers(data) ? new DataMap(data, undefined) : new CelError('unsupported value')
+      return isJsonObject(data) ? new DataMap(data, undefined) : new CelError('unsupported value')
   }
 }
 
-/** The data that {@link valueOfJson} made a value of. */
+/** JSON of a list or map that came from JSON; other values as they are. */
 export const dataOf = (value: Value): unknown =>
   value instanceof DataList ? value.items : value instanceof DataMap ? value.members : value
 
-/** Data as its schema describes it. */
-export function valueOfData(data: unknown, schema: ValueSchema): Value {
+export function valueBySchema(data: unknown, schema: ValueSchema): Value {
   if (data === null || data === undefined) {
     return schema.nullable === true ? null : new CelError('invalid data, got null for schema with nullable=false')
   }
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (typeof data === 'string') return data
-    return isWhole(data) ? BigInt(data) : new CelError('invalid data, expected XIntOrString value to be either a string or integer')
+    return isInteger(data) ? BigInt(data) : new CelError('invalid data, expected XIntOrString value to be either a string or integer')
   }
   switch (schema.type) {
     case 'object':
@@ -60,24 +73,24 @@ export function valueOfData(data: unknown, schema: ValueSchema): Value {
     case 'array':
       return listOf(data, schema)
     case 'string':
-      return typeof data === 'string' ? textOf(data, schema.format) : wrong('string', data)
+      return typeof data === 'string' ? textOf(data, schema.format) : typeError('string', data)
     case 'number':
-      return typeof data === 'number' || typeof data === 'bigint' ? Number(data) : wrong('float', data)
+      return typeof data === 'number' || typeof data === 'bigint' ? Number(data) : typeError('float', data)
     case 'integer':
-      return isWhole(data) ? BigInt(data) : wrong('int', data)
+      return isInteger(data) ? BigInt(data) : typeError('int', data)
     case 'boolean':
-      return typeof data === 'boolean' ? data : wrong('bool', data)
+      return typeof data === 'boolean' ? data : typeError('bool', data)
     default:
       return schema['x-kubernetes-preserve-unknown-fields'] === true ? valueOfJson(data) : new CelError('invalid type in the schema')
   }
 }
 
 function objectOf(data: unknown, schema: ValueSchema): Value {
-  if (!isMembers(data)) return new CelError('invalid data, expected a map for the provided schema with type=object')
+  if (!isJsonObject(data)) return new CelError('invalid data, expected a map for the provided schema with type=object')
   const isResource = schema['x-kubernetes-embedded-resource'] === true
-  const whole = isResource ? withTypeAndMetadata(schema) : schema
-  const isDescribed = whole.properties !== undefined || valuesOf(whole) !== undefined
-  if (isDescribed || whole['x-kubernetes-preserve-unknown-fields'] === true) return new DataMap(data, whole)
+  const completeSchema = isResource ? withTypeAndMetadata(schema) : schema
+  const hasMemberSchemas = completeSchema.properties !== undefined || valuesOf(completeSchema) !== undefined
+  if (hasMemberSchemas || completeSchema['x-kubernetes-preserve-unknown-fields'] === true) return new DataMap(data, completeSchema)
   return new CelError('invalid object type, expected either Properties or AdditionalProperties with Allows=true and non-empty Schema')
 }
 
@@ -90,34 +103,40 @@ function listOf(data: unknown, schema: ValueSchema): Value {
   return type === 'map' ? new KeyedList(data, items, schema['x-kubernetes-list-map-keys'] ?? []) : new DataList(data, items)
 }
 
-const unreadable = (what: string, text: string, why: string): CelError => new CelError(`Invalid ${what} ${shorten(text)}: ${why}`)
+const parseError = (format: string, text: string, reason: string): CelError => new CelError(`Invalid ${format} ${shorten(text)}: ${reason}`)
 
 function textOf(text: string, format: string | undefined): Value {
   switch (format) {
     case 'duration': {
       const nanos = parseLooseDuration(text)
-      return nanos === undefined ? unreadable('duration', text, `unable to parse ${shorten(text)} as duration`) : new Duration(nanos)
+      return nanos === undefined ? parseError('duration', text, `unable to parse ${shorten(text)} as duration`) : new Duration(nanos)
     }
     case 'date': {
       const parsed = parseDate(text)
-      return typeof parsed === 'bigint' ? new Timestamp(parsed) : unreadable('date formatted string', text, parsed)
+      return typeof parsed === 'bigint' ? new Timestamp(parsed) : parseError('date formatted string', text, parsed)
     }
     case 'date-time': {
       const parsed = parseDateTime(text)
-      if (typeof parsed === 'string') return unreadable('date-time formatted string', text, parsed)
+      if (typeof parsed === 'string') return parseError('date-time formatted string', text, parsed)
       return new Timestamp(parsed.nanos, parsed.offsetMinutes)
     }
     case 'byte': {
-      const read = readBase64(text)
-      return typeof read === 'number' ? unreadable('byte formatted string', text, `illegal base64 data at input byte ${read}`) : read
+      const bytes = decodeBase64(text, urlAlphabet)
+      return typeof bytes === 'number' ? parseError('byte formatted string', text, `illegal base64 data at input byte ${bytes}`) : bytes
     }
     default:
       return text
   }
 }
 
-/** An item that was added to a list of data: it is a value already. */
-class Added {
+function textOfKey(key: Value): string {
+  if (typeof key === 'number') return floatText(key)
+  if (key instanceof Uint) return String(key.value)
+  return typeof key === 'object' ? typeName(key) : String(key)
+}
+
+/** Item that an expression appended, already a CEL value. */
+class AppendedItem {
   readonly value: Value
 
   constructor(value: Value) {
@@ -139,19 +158,50 @@ class DataList extends CelList {
     return this.items.length
   }
 
-  override at(index: number): Value {
-    const item = this.items[index]
-    if (item instanceof Added) return item.value
-    return this.schema === undefined ? valueOfJson(item) : valueOfData(item, this.schema)
+  override get equalsOtherType(): false | CelError {
+    return this.schema === undefined ? false : noSuchOverload
   }
 
-  override rawParts(most: number): number | undefined {
-    return this.items.some((item) => item instanceof Added) ? undefined : partsOfJson(this.items, most)
+  override get(key: Value, isNative: boolean): Value {
+    if (this.schema === undefined && !(isNative && typeof key === 'bigint')) return super.get(key, isNative)
+    if (typeof key !== 'bigint') return new CelError(`unsupported index: ${textOfKey(key)}`)
+    return key < 0n || key >= BigInt(this.size) ? new CelError(`index out of bounds: ${key}`) : this.at(Number(key))
+  }
+
+  override equals(other: CelList): boolean | CelError {
+    if (this.schema === undefined) return super.equals(other)
+    if (this.size !== other.size) return false
+    for (let i = 0; i < this.size; i++) {
+      const equality = equalsByLeft(this.at(i), other.at(i))
+      if (equality !== true) return equality
+    }
+    return true
+  }
+
+  override contains(value: Value): boolean | CelError {
+    if (this.schema === undefined) return super.contains(value)
+    let firstError: CelError | undefined
+    for (let i = 0; i < this.size; i++) {
+      const equality = equalsByLeft(this.at(i), value)
+      if (equality === true) return true
+      if (equality instanceof CelError) firstError ??= equality
+    }
+    return firstError ?? false
+  }
+
+  override at(index: number): Value {
+    const item = this.items[index]
+    if (item instanceof AppendedItem) return item.value
+    return this.schema === undefined ? valueOfJson(item) : valueBySchema(item, this.schema)
+  }
+
+  override jsonNodes(limit: number): number | undefined {
+    return this.items.some((item) => item instanceof AppendedItem) ? undefined : nodesOfJson(this.items, limit)
   }
 
   protected itemsWith(other: CelList): unknown[] {
     const items = [...this.items]
-    for (let i = 0; i < other.size; i++) items.push(new Added(other.at(i)))
+    for (let i = 0; i < other.size; i++) items.push(new AppendedItem(other.at(i)))
     return items
   }
 
@@ -160,31 +210,29 @@ class DataList extends CelList {
   }
 }
 
-/** The order of items means nothing, and each is there once. */
 class SetList extends DataList {
-  private known: Map<string, number[]> | undefined
+  private indexesByHash: Map<string, number[]> | undefined
 
   private insert(value: Value): void {
     if (this.contains(value) === true) return
-    const text = likeness(value)
-    const places = this.known?.get(text)
-    if (places === undefined) this.known?.set(text, [this.items.length])
-    else places.push(this.items.length)
-    this.items.push(new Added(value))
+    const text = hashOf(value)
+    const indexes = this.indexesByHash?.get(text)
+    if (indexes === undefined) this.indexesByHash?.set(text, [this.items.length])
+    else indexes.push(this.items.length)
+    this.items.push(new AppendedItem(value))
   }
 
-  /** Where items may be that are equal to this one. */
   private candidates(value: Value): readonly number[] {
-    if (this.known === undefined) {
-      this.known = new Map()
+    if (this.indexesByHash === undefined) {
+      this.indexesByHash = new Map()
       for (let i = 0; i < this.size; i++) {
-        const text = likeness(this.at(i))
-        const places = this.known.get(text)
-        if (places === undefined) this.known.set(text, [i])
-        else places.push(i)
+        const text = hashOf(this.at(i))
+        const indexes = this.indexesByHash.get(text)
+        if (indexes === undefined) this.indexesByHash.set(text, [i])
+        else indexes.push(i)
       }
     }
-    return this.known.get(likeness(value)) ?? []
+    return this.indexesByHash.get(hashOf(value)) ?? []
   }
 
   override contains(value: Value): boolean | CelError {
@@ -204,17 +252,16 @@ class SetList extends DataList {
   }
 }
 
-/** Items are told apart by some of their members. */
 class KeyedList extends DataList {
   private readonly keys: readonly string[]
-  private known: Map<string, number> | undefined
+  private indexByKeys: Map<string, number> | undefined
 
   constructor(items: unknown[], schema: ValueSchema, keys: readonly string[]) {
     super(items, schema)
     this.keys = keys
   }
 
-  private textOf(value: Value): string | undefined {
+  private keysTextOf(value: Value): string | undefined {
     if (!(value instanceof CelMap)) return undefined
     const parts = this.keys.map((key) => {
       const member = value instanceof DataMap ? value.member(key) : value.find(key)
@@ -223,55 +270,55 @@ class KeyedList extends DataList {
     return JSON.stringify(parts)
   }
 
-  private placeOf(value: Value): number | undefined {
-    if (this.known === undefined) {
-      this.known = new Map()
+  private indexOf(value: Value): number | undefined {
+    if (this.indexByKeys === undefined) {
+      this.indexByKeys = new Map()
       for (let i = 0; i < this.size; i++) {
-        const text = this.textOf(this.at(i))
-        if (text !== undefined) this.known.set(text, i)
+        const text = this.keysTextOf(this.at(i))
+        if (text !== undefined) this.indexByKeys.set(text, i)
       }
     }
-    const text = this.textOf(value)
-    return text === undefined ? undefined : this.known.get(text)
+    const text = this.keysTextOf(value)
+    return text === undefined ? undefined : this.indexByKeys.get(text)
   }
 
   override equals(other: CelList): boolean | CelError {
     if (this.size !== other.size) return false
     for (let i = 0; i < other.size; i++) {
-      const theirs = other.at(i)
-      const place = this.placeOf(theirs)
-      if (place === undefined) return false
-      const same = isEqual(this.at(place), theirs)
-      if (same !== true) return same
+      const otherValue = other.at(i)
+      const index = this.indexOf(otherValue)
+      if (index === undefined) return false
+      const equality = equalsByLeft(this.at(index), otherValue)
+      if (equality !== true) return equality
     }
     return true
   }
 
   override contains(value: Value): boolean | CelError {
-    const place = this.placeOf(value)
-    return (place !== undefined && isEqual(this.at(place), value) === true) || super.contains(value)
+    const index = this.indexOf(value)
+    return (index !== undefined && isEqual(this.at(index), value) === true) || super.contains(value)
   }
 
-  /** What has the same key is replaced where it stands; what is new is appended, as often as it comes. */
+  /** Replaces items with the same key in place, and appends all other items. */
   override add(other: CelList): CelList {
     const items = [...this.items]
     for (let i = 0; i < other.size; i++) {
       const value = other.at(i)
-      const place = this.placeOf(value)
-      if (place !== undefined) items[place] = new Added(value)
-      else items.push(new Added(value))
+      const index = this.indexOf(value)
+      if (index !== undefined) items[index] = new AppendedItem(value)
+      else items.push(new AppendedItem(value))
     }
     return new KeyedList(items, this.schema as ValueSchema, this.keys)
   }
 }
 
-export class DataMap extends CelMap {
-  readonly members: Members
+class DataMap extends CelMap {
+  readonly members: JsonObject
   private readonly schema: ValueSchema | undefined
-  /** Names are escaped, and null is absent, where properties are declared. */
+  /** True if the schema declares properties: their names are escaped, and null counts as absent. */
   private readonly isObject: boolean
 
-  constructor(members: Members, schema: ValueSchema | undefined) {
+  constructor(members: JsonObject, schema: ValueSchema | undefined) {
     super()
     this.members = members
     this.schema = schema
@@ -282,22 +329,26 @@ export class DataMap extends CelMap {
     return Object.keys(this.members).length
   }
 
+  override get equalsOtherType(): false | CelError {
+    return this.schema === undefined ? false : noSuchOverload
+  }
+
   override keys(): Iterable<Value> {
-    return Object.keys(this.members)
+    const names = Object.keys(this.members)
+    return this.isObject ? names.filter((name) => this.schemaOf(name) !== undefined).map((name) => escapeName(name) ?? name) : names
   }
 
-  override rawParts(most: number): number {
-    return partsOfJson(this.members, most)
+  override jsonNodes(limit: number): number {
+    return nodesOfJson(this.members, limit)
   }
 
-  /** By the name that it has in the data. */
   member(name: string): Value | undefined {
     if (!Object.hasOwn(this.members, name)) return undefined
     const data = this.members[name]
     if (this.schema === undefined) return valueOfJson(data)
     if (this.isObject && data === null) return undefined
     const schema = this.schemaOf(name)
-    return schema === undefined ? undefined : valueOfData(data, schema)
+    return schema === undefined ? undefined : valueBySchema(data, schema)
   }
 
   private schemaOf(name: string): ValueSchema | undefined {
@@ -313,27 +364,36 @@ export class DataMap extends CelMap {
   }
 
   override equals(other: CelMap): boolean | CelError {
-    if (this.schema === undefined || !(other instanceof DataMap)) return super.equals(other)
+    if (this.schema === undefined) return super.equals(other)
     if (this.size !== other.size) return false
     for (const name of Object.keys(this.members)) {
       const schema = this.schemaOf(name)
       if (schema === undefined) {
+        if (!(other instanceof DataMap)) return noSuchOverload
         if (Object.hasOwn(other.members, name) && !isSameJson(this.members[name], other.members[name])) return false
         continue
       }
-      const theirs = other.find(name)
-      if (theirs === undefined) return false
-      const same = isEqual(valueOfData(this.members[name], schema), theirs)
-      if (same !== true) return same
+      // Names of properties are escaped in expressions only.
+      const otherValue = other instanceof DataMap ? other.member(name) : other.find(name)
+      if (otherValue === undefined) return false
+      const equality = equalsByLeft(valueBySchema(this.members[name], schema), otherValue)
+      if (equality !== true) return equality
     }
     return true
   }
 }
 
-function isSameJson(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSameJson(item, b[i]))
-  if (!isMembers(a)) return a === b
-  if (!isMembers(b)) return false
-  const names = Object.keys(a)
-  return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isSameJson(a[name], b[name]))
+/** Hash that equal values share. Ignores the order of items, because sets do. */
+function hashOf(value: Value): string {
+  const text = keyText(value)
+  if (text !== undefined) return text
+  if (value instanceof CelList) return `[${sortTexts(Array.from({ length: value.size }, (_, i) => hashOf(value.at(i)))).join()}]`
+  if (value instanceof CelMap) {
+    const members = Array.from(value.keys(), (key) => {
+      const member = value.find(key)
+      return `${hashOf(key)}:${member === undefined ? '' : hashOf(member)}`
+    })
+    return `{${sortTexts(members).join()}}`
+  }
+  return value instanceof Timestamp || value instanceof Duration ? String(value.nanos) : ''
 }

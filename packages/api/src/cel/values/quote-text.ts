@@ -1,8 +1,8 @@
-// Texts in quotes, as messages of the reference show them: what cannot be printed is escaped.
+// Quotes texts in messages like Go: quoteText like `%q`, quoteBytes with non-ASCII characters as hexadecimal bytes.
 
-import { canBePrinted } from '../base/can-be-printed.js'
+import { isPrintable } from '../../base/text/is-printable.js'
 
-const named: { readonly [letter: string]: string } = {
+const namedEscapes: { readonly [char: string]: string } = {
   '"': '\\"',
   '\\': '\\\\',
   '\u0007': '\\a',
@@ -17,20 +17,18 @@ const named: { readonly [letter: string]: string } = {
 const hex = (code: number, width: number): string => code.toString(16).padStart(width, '0')
 const special = /["\\]|[^ -~]/gu
 
-/** Letters of all scripts are shown as they are. */
-export const quoteText = (text: string): string => `"${text.replace(special, escapeLetter)}"`
+export const quoteText = (text: string): string => `"${text.replace(special, escapeChar)}"`
 
-function escapeLetter(letter: string): string {
-  const code = letter.codePointAt(0) as number
-  const name = named[letter]
+function escapeChar(char: string): string {
+  const code = char.codePointAt(0) as number
+  const name = namedEscapes[char]
   if (name !== undefined) return name
-  if (canBePrinted(letter)) return letter
+  if (isPrintable(char)) return char
   if (code < 0x80) return `\\x${hex(code, 2)}`
   return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
 }
 
-/** As times are shown: each byte beyond printable ASCII by its number. */
 export const quoteBytes = (text: string): string =>
   `"${text
     .replace(/["\\]/g, '\\$&')
-    .replace(/[^ -\u007f]/gu, (letter) => Array.from(new TextEncoder().encode(letter), (byte) => `\\x${hex(byte, 2)}`).join(''))}"`
+    .replace(/[^ -\u007f]/gu, (char) => Array.from(new TextEncoder().encode(char), (byte) => `\\x${hex(byte, 2)}`).join(''))}"`

@@ -1,4 +1,4 @@
-// An unsigned integer of 64 bits. Integers are bigints and doubles are numbers; this one needs a name of its own.
+// CEL `uint`: wrapped, because `int` is a bigint.
 
 export class Uint {
   readonly value: bigint

@@ -1,8 +1,8 @@
-// URLs as expressions see them, part by part, and why a text is none.
+// Tests of CEL URLs: components and errors.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CelUrl, parseUrl, refuseUrl } from './url.js'
+import { CelUrl, parseUrl, requestUrlProblem } from './url.js'
 
 const partsOf = (text: string): unknown => {
   const url = parseUrl(text)
@@ -19,15 +19,15 @@ const urls: readonly (readonly [text: string, parts: readonly string[]])[] = [
   ['file:/p', ['file', '', '', '', '/p', 'file:/p']],
   ['https://[fe80::1%25en0]:8/', ['https', '[fe80::1%en0]:8', 'fe80::1%en0', '8', '/', 'https://[fe80::1%25en0]:8/']],
   ['http://a<b>/', ['http', 'a<b>', 'a<b>', '', '/', 'http://a<b>/']],
-  // A path that is not encoded properly is encoded anew as a whole.
+  // An improperly encoded path is encoded again as a whole.
   ["/a b!'", ['', '', '', '', '/a%20b%21%27', '/a%20b%21%27']],
   ["/a!'[1]", ['', '', '', '', "/a!'[1]", "/a!'[1]"]],
   ['/p?', ['', '', '', '', '/p', '/p?']],
   ['/p#a b', ['', '', '', '', '/p', '/p#a%20b']],
 ]
-for (const [text, parts] of urls) test(`the parts of ${text}`, () => assert.deepEqual(partsOf(text), parts))
+for (const [text, parts] of urls) test(`components of ${text}`, () => assert.deepEqual(partsOf(text), parts))
 
-const refused: readonly (readonly [text: string, why: string])[] = [
+const rejected: readonly (readonly [text: string, message: string])[] = [
   ['', 'parse "": empty url'],
   ['#frag', 'parse "#frag": invalid URI for request'],
   ['a/b', 'parse "a/b": invalid URI for request'],
@@ -40,9 +40,9 @@ const refused: readonly (readonly [text: string, why: string])[] = [
   ['http://[::1/', `parse "http://[::1/": missing ']' in host`],
   ['http://u ser@h/', 'parse "http://u ser@h/": net/url: invalid userinfo'],
 ]
-for (const [text, why] of refused) test(`no URL: ${JSON.stringify(text)}`, () => assert.equal(parseUrl(text), why))
+for (const [text, message] of rejected) test(`parseUrl rejects ${JSON.stringify(text)}`, () => assert.equal(parseUrl(text), message))
 
-test('what is a path to a request is a host to others', () => {
-  assert.equal(refuseUrl('//a b/p'), undefined)
+test('requestUrlProblem reads `//a b/p` as a path, parseUrl as a host', () => {
+  assert.equal(requestUrlProblem('//a b/p'), undefined)
   assert.equal(parseUrl('//a b/p'), 'parse "//a b/p": invalid character " " in host name')
 })

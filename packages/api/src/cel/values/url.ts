@@ -1,25 +1,19 @@
-// URLs as expressions see them: absolute ones, or an absolute path. The parser is strict where browsers are lenient.
+// URLs of CEL: absolute URLs and absolute paths, parsed like Go's net/url, with its error messages.
 
-import { decode, encode, keepOrEncode, UrlError } from './percent.js'
-import { quoteText } from './quote.js'
+import { quoteText } from './quote-text.js'
 
 interface UrlParts {
   readonly scheme: string
-  /** With its `@`, encoded; undefined where there is none. */
   readonly user: string | undefined
-  /** With the port, decoded. */
   readonly host: string
-  /** What is neither a host nor a path, as in `mailto:a`. */
   readonly opaque: string
   readonly escapedPath: string
-  /** With its question mark. */
   readonly query: string
-  readonly hasNoHost: boolean
+  readonly omitsHost: boolean
 }
 
 export class CelUrl {
   private readonly parts: UrlParts
-  /** With its number sign, encoded. */
   private readonly fragment: string
 
   constructor(parts: UrlParts, fragment: string) {
@@ -39,14 +33,13 @@ export class CelUrl {
     return this.parts.escapedPath
   }
 
-  /** Put together again: two URLs with the same text are equal. */
   get href(): string {
-    const { scheme, user, host, opaque, escapedPath, query, hasNoHost } = this.parts
+    const { scheme, user, host, opaque, escapedPath, query, omitsHost } = this.parts
     const start = scheme === '' ? '' : `${scheme}:`
     const end = `${query}${this.fragment}`
     if (opaque !== '') return `${start}${opaque}${end}`
-    const isLocated = (scheme !== '' || host !== '' || user !== undefined) && !hasNoHost
-    const slashes = isLocated && (host !== '' || escapedPath !== '' || user !== undefined) ? '//' : ''
+    const hasAuthority = (scheme !== '' || host !== '' || user !== undefined) && !omitsHost
+    const slashes = hasAuthority && (host !== '' || escapedPath !== '' || user !== undefined) ? '//' : ''
     return `${start}${slashes}${user ?? ''}${encode(host, 'host')}${escapedPath}${end}`
   }
 
@@ -65,7 +58,6 @@ export class CelUrl {
     return this.parts.host.slice(this.portAt + 1)
   }
 
-  /** Parts that cannot be decoded, or that hold a semicolon, are left out. */
   query(): Map<string, string[]> {
     const values = new Map<string, string[]>()
     for (const part of this.parts.query.slice(1).split('&')) {
@@ -74,42 +66,41 @@ export class CelUrl {
       const name = decode(at === -1 ? part : part.slice(0, at), 'query')
       const value = decode(at === -1 ? '' : part.slice(at + 1), 'query')
       if (name instanceof UrlError || value instanceof UrlError) continue
-      const known = values.get(name)
-      if (known === undefined) values.set(name, [value])
-      else known.push(value)
+      const existing = values.get(name)
+      if (existing === undefined) values.set(name, [value])
+      else existing.push(value)
     }
     return values
   }
 }
 
-const failed = (text: string, { message }: UrlError): string => `parse ${quoteText(text)}: ${message}`
+const parseErrorText = (text: string, { message }: UrlError): string => `parse ${quoteText(text)}: ${message}`
 
-/** Why the text is none that a request could be sent to; undefined where it is one. What stands behind a number sign belongs to the path or the query. */
-export function refuseUrl(text: string): string | undefined {
-  const parts = takeApart(text, true)
-  return parts instanceof UrlError ? failed(text, parts) : undefined
+/** Returns the error of Go's ParseRequestURI; undefined if valid. A `#` belongs to the path or query. */
+export function requestUrlProblem(text: string): string | undefined {
+  const parts = splitUrl(text, true)
+  return parts instanceof UrlError ? parseErrorText(text, parts) : undefined
 }
 
-/** The URL, or why there is none. */
 export function parseUrl(text: string): CelUrl | string {
-  const refused = refuseUrl(text)
-  if (refused !== undefined) return refused
+  const problem = requestUrlProblem(text)
+  if (problem !== undefined) return problem
   const hash = text.indexOf('#')
   const body = hash === -1 ? text : text.slice(0, hash)
-  const parts = takeApart(body, false)
-  if (parts instanceof UrlError) return failed(body, parts)
-  const written = hash === -1 ? '' : text.slice(hash + 1)
-  const fragment = decode(written, 'fragment')
-  if (fragment instanceof UrlError) return failed(text, fragment)
-  return new CelUrl(parts, written === '' ? '' : `#${keepOrEncode(written, fragment, 'fragment')}`)
+  const parts = splitUrl(body, false)
+  if (parts instanceof UrlError) return parseErrorText(body, parts)
+  const rawFragment = hash === -1 ? '' : text.slice(hash + 1)
+  const fragment = decode(rawFragment, 'fragment')
+  if (fragment instanceof UrlError) return parseErrorText(text, fragment)
+  return new CelUrl(parts, rawFragment === '' ? '' : `#${keepOrEncode(rawFragment, fragment, 'fragment')}`)
 }
 
-const noParts: UrlParts = { scheme: '', user: undefined, host: '', opaque: '', escapedPath: '', query: '', hasNoHost: false }
+const emptyParts: UrlParts = { scheme: '', user: undefined, host: '', opaque: '', escapedPath: '', query: '', omitsHost: false }
 
-function takeApart(text: string, isRequest: boolean): UrlParts | UrlError {
+function splitUrl(text: string, isRequest: boolean): UrlParts | UrlError {
   if (/[\u0000-\u001f\u007f]/.test(text)) return new UrlError('net/url: invalid control character in URL')
   if (text === '' && isRequest) return new UrlError('empty url')
-  if (text === '*') return { ...noParts, escapedPath: '*' }
+  if (text === '*') return { ...emptyParts, escapedPath: '*' }
   const schemeEnd = schemeLength(text)
   if (schemeEnd === undefined) return new UrlError('missing protocol scheme')
   const scheme = text.slice(0, schemeEnd).toLowerCase()
@@ -118,22 +109,22 @@ function takeApart(text: string, isRequest: boolean): UrlParts | UrlError {
   const rest = question === -1 ? afterScheme : afterScheme.slice(0, question)
   const query = question === -1 ? '' : afterScheme.slice(question)
   if (!rest.startsWith('/')) {
-    if (scheme !== '') return { ...noParts, scheme, opaque: rest, query }
+    if (scheme !== '') return { ...emptyParts, scheme, opaque: rest, query }
     if (isRequest) return new UrlError('invalid URI for request')
     if ((rest.split('/', 1)[0] as string).includes(':')) return new UrlError('first path segment in URL cannot contain colon')
   }
-  const isLocated = rest.startsWith('//') && (scheme !== '' || (!isRequest && !rest.startsWith('///')))
-  const slash = isLocated ? rest.indexOf('/', 2) : 0
-  const authority = isLocated ? readAuthority(rest.slice(2, slash === -1 ? undefined : slash)) : { user: undefined, host: '' }
+  const hasAuthority = rest.startsWith('//') && (scheme !== '' || (!isRequest && !rest.startsWith('///')))
+  const slash = hasAuthority ? rest.indexOf('/', 2) : 0
+  const authority = hasAuthority ? readAuthority(rest.slice(2, slash === -1 ? undefined : slash)) : { user: undefined, host: '' }
   if (authority instanceof UrlError) return authority
   const path = slash === -1 ? '' : rest.slice(slash)
   const decoded = decode(path, 'path')
   if (decoded instanceof UrlError) return decoded
   const escapedPath = keepOrEncode(path, decoded, 'path')
-  return { scheme, ...authority, opaque: '', escapedPath, query, hasNoHost: !isLocated && scheme !== '' }
+  return { scheme, ...authority, opaque: '', escapedPath, query, omitsHost: !hasAuthority && scheme !== '' }
 }
 
-/** How long the scheme is; 0 without one, undefined where there is nothing before its colon. */
+/** Returns 0 without a scheme; undefined if the text begins with a colon. */
 function schemeLength(text: string): number | undefined {
   const end = text.search(/[^A-Za-z0-9+.-]/)
   if (end === -1 || text[end] !== ':') return 0
@@ -147,12 +138,12 @@ function readAuthority(text: string): { readonly user: string | undefined; reado
   const at = text.lastIndexOf('@')
   const host = readHost(text.slice(at + 1))
   if (host instanceof UrlError) return host
-  const written = at === -1 ? undefined : text.slice(0, at)
-  if (written === undefined) return { user: undefined, host }
-  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(written)) return new UrlError('net/url: invalid userinfo')
-  const colon = written.indexOf(':')
-  const name = decode(colon === -1 ? written : written.slice(0, colon), 'user')
-  const password = colon === -1 ? undefined : decode(written.slice(colon + 1), 'user')
+  const raw = at === -1 ? undefined : text.slice(0, at)
+  if (raw === undefined) return { user: undefined, host }
+  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(raw)) return new UrlError('net/url: invalid userinfo')
+  const colon = raw.indexOf(':')
+  const name = decode(colon === -1 ? raw : raw.slice(0, colon), 'user')
+  const password = colon === -1 ? undefined : decode(raw.slice(colon + 1), 'user')
   if (name instanceof UrlError) return name
   if (password instanceof UrlError) return password
   return { user: `${encode(name, 'user')}${password === undefined ? '' : `:${encode(password, 'user')}`}@`, host }
@@ -167,4 +158,74 @@ function readHost(text: string): string | UrlError {
   if (zone === -1) return decode(text, 'host')
   const parts = [decode(text.slice(0, zone), 'host'), decode(text.slice(zone, end), 'zone'), decode(text.slice(end), 'host')]
   return parts.find((part) => part instanceof UrlError) ?? parts.join('')
+}
+
+type UrlPart = 'host' | 'zone' | 'path' | 'user' | 'query' | 'fragment'
+
+class UrlError {
+  readonly message: string
+
+  constructor(message: string) {
+    this.message = message
+  }
+}
+
+const unreserved = '-_.~'
+const hostChars = `!$&'()*+,;=:[]<>"`
+const unescapedChars: { readonly [part in UrlPart]: string } = {
+  host: `${unreserved}${hostChars}`,
+  zone: `${unreserved}${hostChars}`,
+  path: `${unreserved}$&+,/:;=@`,
+  user: `${unreserved}$&+,;=`,
+  query: unreserved,
+  fragment: `${unreserved}$&+,/:;=?@!()*`,
+}
+
+const isUnescaped = (char: string, part: UrlPart): boolean => /^[A-Za-z0-9]$/.test(char) || unescapedChars[part].includes(char)
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const isEscape = (text: string): boolean => /^%[0-9A-Fa-f]{2}$/.test(text)
+
+/** Hosts may escape only `%` and non-ASCII characters; zones only `%`, spaces and characters that hosts may have unescaped. */
+function isAllowed(encoded: string, part: UrlPart): boolean {
+  if (encoded === '%25') return true
+  const code = Number.parseInt(encoded.slice(1), 16)
+  if (part === 'host') return code >= 0x80
+  return part !== 'zone' || code === 0x20 || isUnescaped(String.fromCharCode(code), 'host')
+}
+
+function decode(text: string, part: UrlPart): string | UrlError {
+  const isHost = part === 'host' || part === 'zone'
+  const bytes: number[] = []
+  for (let at = 0; at < text.length; ) {
+    const char = String.fromCodePoint(text.codePointAt(at) as number)
+    if (char === '%') {
+      const encoded = text.slice(at, at + 3)
+      if (!isEscape(encoded) || !isAllowed(encoded, part)) return new UrlError(`invalid URL escape ${quoteText(encoded)}`)
+      bytes.push(Number.parseInt(encoded.slice(1), 16))
+      at += 3
+      continue
+    }
+    if (isHost && char < '\u0080' && !isUnescaped(char, part)) return new UrlError(`invalid character ${quoteText(char)} in host name`)
+    for (const byte of encoder.encode(char === '+' && part === 'query' ? ' ' : char)) bytes.push(byte)
+    at += char.length
+  }
+  return decoder.decode(Uint8Array.from(bytes))
+}
+
+function encode(text: string, part: UrlPart): string {
+  let out = ''
+  for (const char of text) {
+    if (isUnescaped(char, part)) out += char
+    else if (char === ' ' && part === 'query') out += '+'
+    else for (const byte of encoder.encode(char)) out += `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return out
+}
+
+/** Returns the text as written if it is properly encoded. */
+function keepOrEncode(raw: string, decoded: string, part: 'path' | 'fragment'): string {
+  const isEncoded = Array.from(raw).every((char) => "!$&'()*+,;=:@[]%".includes(char) || isUnescaped(char, part))
+  return isEncoded ? raw : encode(decoded, part)
 }

@@ -1,9 +1,9 @@
-// Numbers with a point or an exponent: refused where a whole number belongs, kept as written in quantities, numbers elsewhere.
+// Tests of numbers with a point or an exponent: rejected for integer fields, kept as written in quantities.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { any, field, int32, int64, intOrString, list, map, number, quantity, struct } from '../schema/node.js'
-import { decodeJsonObject } from './decode-object.js'
+import { any, field, int32, int64, intOrString, list, map, number, quantity, struct } from '../../schema/node.js'
+import { decodeJsonObject } from '../decode-object.js'
 
 const expected = {
   kind: 'Box',
@@ -31,7 +31,7 @@ for (const [text, problem] of [
   ['{"either":80.0}', 'either: cannot read number as int32'],
   ['{"items":[{"port":1},{"port":0.0}]}', 'items[1].port: cannot read number as int32'],
 ] as const) {
-  test(`decimals: ${text} is refused`, () => {
+  test(`decimals: ${text} is rejected`, () => {
     assert.throws(() => decode(text), { message: `Box in version "v1" cannot be handled as a Box: json: ${problem}` })
   })
 }
@@ -42,12 +42,12 @@ for (const [text, object] of [
   ['{"raw":{"small":[80.0,1e2]}}', { raw: { small: [80, 100] } }],
   ['{"either":"80.0"}', { either: '80.0' }],
 ] as const) {
-  test(`decimals: ${text} is read`, () => {
+  test(`decimals: ${text} is accepted`, () => {
     assert.deepEqual(decode(text), { object, problems: [] })
   })
 }
 
-test('decimals: unknown members with such numbers are unknown, and a custom kind takes them', () => {
+test('decimals: unknown fields stay unknown, custom resources accept them', () => {
   assert.deepEqual(decode('{"odd":{"small":1.0}}').problems, ['unknown field "odd"'])
   const custom = { ...expected, definition: { custom: {} } }
   const text = '{"kind":"Box","apiVersion":"v1","small":80.0}'

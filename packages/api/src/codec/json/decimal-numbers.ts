@@ -1,35 +1,37 @@
-// Numbers that are written with a point or an exponent: no whole number of a built-in kind is written so, and a quantity keeps its form.
+// JSON numbers with a point or an exponent: rejected for integer fields, kept as text for quantities.
 
-import { parseJsonCarefully } from '../schema/json-parse.js'
-import { isLoose, resolve, type SchemaNode } from '../schema/node.js'
-import { type PathElement, printPath } from '../schema/path.js'
-import { SchemaReadError } from '../schema/read.js'
+import { parseJsonCarefully } from '../../schema/json/parse-json.js'
+import { SchemaReadError } from '../../schema/json/read.js'
+import { isLoose, resolve, type SchemaNode } from '../../schema/node.js'
+import { type PathElement, printPath } from '../../schema/path.js'
 
-/** No number of a built-in kind stands deeper, but for those of schemas in definitions. */
+/** Numbers nested deeper are read without a schema: no built-in kind has them, except in JSON of any shape, such as CRD schemas. */
 const maxDepth = 64
 
-/** The value of a text, with quantities as they are written. Throws {@link SchemaReadError} where a whole number is written as a fraction. */
+/** Keeps the text of quantities. Throws {@link SchemaReadError} for integers with a point or an exponent. */
 export function readDecimals(text: string, schema: SchemaNode): unknown {
   return parseJsonCarefully(text, { decimal: (path, digits) => readDecimal(path, digits, schema) }).value
 }
 
-/** The same for the operations of a JSON patch: the value of each stands where its path leads. */
+/** Like {@link readDecimals}, for the `value` members of a JSON patch. */
 export function readDecimalsInOperations(text: string, operations: readonly unknown[], schema: SchemaNode): unknown {
   return parseJsonCarefully(text, {
-    decimal: ([i, member, ...below], digits) => {
+    decimal: ([i, member, ...rest], digits) => {
       const { path } = (operations[i as number] ?? {}) as { readonly path?: unknown }
       if (member !== 'value' || typeof path !== 'string') return Number(digits)
-      return readDecimal([...stepsOf(path), ...below], digits, schema)
+      return readDecimal([...pathOfPointer(path), ...rest], digits, schema)
     },
   }).value
 }
 
-/** The steps of a JSON pointer; what looks like a position is one, and no field of a built-in kind is called so. */
-const stepsOf = (pointer: string): readonly PathElement[] =>
+/** A JSON Pointer segment of digits is an index: no field of a built-in kind is a number. */
+const pathOfPointer = (pointer: string): readonly PathElement[] =>
   pointer
     .split('/')
     .slice(1)
-    .map((step) => (step === '-' ? 0 : /^\d{1,10}$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~')))
+    .map((segment) =>
+      segment === '-' ? 0 : /^\d{1,10}$/.test(segment) ? Number(segment) : segment.replaceAll('~1', '/').replaceAll('~0', '~'),
+    )
 
 function readDecimal(path: readonly PathElement[], digits: string, schema: SchemaNode): number | string {
   const node = path.length > maxDepth ? undefined : nodeAt(schema, path)
@@ -43,7 +45,7 @@ function readDecimal(path: readonly PathElement[], digits: string, schema: Schem
 function nodeAt(schema: SchemaNode, path: readonly PathElement[]): SchemaNode | undefined {
   let node = resolve(schema)
   for (const element of path) {
-    const below =
+    const child =
       node.type === 'struct' && typeof element === 'string'
         ? Object.hasOwn(node.fields, element)
           ? node.fields[element]?.node
@@ -53,8 +55,8 @@ function nodeAt(schema: SchemaNode, path: readonly PathElement[]): SchemaNode | 
           : node.type === 'list' && typeof element === 'number'
             ? node.item
             : undefined
-    if (below === undefined) return undefined
-    node = resolve(below)
+    if (child === undefined) return undefined
+    node = resolve(child)
   }
   return node
 }

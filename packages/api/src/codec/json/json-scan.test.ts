@@ -1,8 +1,8 @@
-// Items of a list are counted before it is parsed.
+// Tests of countItems, which counts the items of a JSON list before parsing.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countItems } from './json-scan.js'
+import { countItems } from './json.js'
 
 const counts: readonly (readonly [string, number])[] = [
   ['[]', 1],
@@ -17,4 +17,5 @@ const counts: readonly (readonly [string, number])[] = [
   ['[1,2', 2],
 ]
 
-for (const [text, count] of counts) test(`${text} has ${count}`, () => assert.equal(countItems(new TextEncoder().encode(text)), count))
+for (const [text, count] of counts)
+  test(`countItems of ${text} is ${count}`, () => assert.equal(countItems(new TextEncoder().encode(text)), count))

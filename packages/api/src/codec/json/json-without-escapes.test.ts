@@ -1,11 +1,11 @@
-// Long bodies without anything that needs an escape are stored without a look at each text: that must never show.
+// Tests of the fast path for long bodies without escapes: it stores the same JSON as the slow path.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { field, map, string, struct } from '../schema/node.js'
-import { isMarkedPlain } from '../schema/plain-maps.js'
-import { writeStored, writeText } from '../schema/write.js'
-import { decodeJsonObject } from './decode-object.js'
+import { isMarkedEscapeFree } from '../../schema/json/escape-free-maps.js'
+import { writeStored, writeText } from '../../schema/json/write.js'
+import { field, map, string, struct } from '../../schema/node.js'
+import { decodeJsonObject } from '../decode-object.js'
 
 const schema = struct('Box', { data: field(1, map(string)), other: field(2, map(string)) }, { typeMeta: true })
 const long = 'some text of no meaning '.repeat(200)
@@ -13,18 +13,15 @@ const decode = (body: Uint8Array) =>
   decodeJsonObject(body, { kind: 'Box', apiVersion: 'v1', schema }).object as { data: { [key: string]: string } }
 const bodyOf = (data: object): Buffer => Buffer.from(JSON.stringify({ data, other: { a: 'b' } }))
 
-/** A copy is of no known origin, and so each of its texts is looked at. */
-const assertWrittenAlike = (object: object): void => assert.equal(writeStored(schema, object), writeStored(schema, structuredClone(object)))
+/** A copy is not marked escape-free, so it takes the slow path. */
+const assertSameAsSlowPath = (object: object): void =>
+  assert.equal(writeStored(schema, object), writeStored(schema, structuredClone(object)))
 
-test('texts of a long and plain body are known to be plain, and written like all others', () => {
+test('a long body without escapes is marked escape-free and written like any other', () => {
   const object = decode(bodyOf({ b: long, a: 'x', '': '', 'key with spaces': '~ !#$%' }))
-  assert.ok(isMarkedPlain(object.data))
-  assertWrittenAlike(object)
+  assert.ok(isMarkedEscapeFree(object.data))
+  assertSameAsSlowPath(object)
   assert.deepEqual(JSON.parse(writeStored(schema, object)).data, object.data)
-})
-
-test('a short body is not worth a look', () => {
-  assert.ok(!isMarkedPlain(decode(bodyOf({ a: 'x' })).data))
 })
 
 const characters = [
@@ -49,33 +46,33 @@ const characters = [
 ]
 
 for (const character of characters) {
-  test(`a body with ${writeText(character)} (${character.codePointAt(0)}) somewhere is written as if each text was looked at`, () => {
+  test(`a body with ${writeText(character)} (${character.codePointAt(0)}) is written like on the slow path`, () => {
     for (const data of [{ a: long + character }, { a: character + long, b: long }, { a: long, [`k${character}`]: 'x' }]) {
       const object = decode(bodyOf(data))
-      assertWrittenAlike(object)
+      assertSameAsSlowPath(object)
       assert.deepEqual(JSON.parse(writeStored(schema, object)).data, { ...object.data })
     }
   })
 }
 
-test('bytes that are no text are not taken for plain ones, though they are as many as what they are read as', () => {
+test('invalid UTF-8 of the same length is not marked escape-free', () => {
   const body = bodyOf({ a: `${long}#` })
   body[body.indexOf('#')] = 0xff
   const object = decode(body)
   assert.ok(object.data['a']?.endsWith('\ufffd'))
-  assert.ok(!isMarkedPlain(object.data))
-  assertWrittenAlike(object)
+  assert.ok(!isMarkedEscapeFree(object.data))
+  assertSameAsSlowPath(object)
 })
 
-test('what stands in the body as an escape may be anything', () => {
+test('a body with an escape is not marked escape-free', () => {
   const object = decode(Buffer.from(`{"data":{"a":"${long}","b":"\\u003c\\u0022\\n"}}`))
-  assert.ok(!isMarkedPlain(object.data))
+  assert.ok(!isMarkedEscapeFree(object.data))
   assert.equal(object.data['b'], '<"\n')
-  assertWrittenAlike(object)
+  assertSameAsSlowPath(object)
 })
 
-test('nobody can change what is written as it came', () => {
+test('an escape-free map cannot be modified after decoding', () => {
   const { data } = decode(bodyOf({ a: long }))
-  assert.ok(isMarkedPlain(data))
+  assert.ok(isMarkedEscapeFree(data))
   assert.throws(() => Object.assign(data, { a: '"' }), TypeError)
 })

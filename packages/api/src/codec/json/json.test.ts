@@ -1,48 +1,34 @@
-// Strict JSON: duplicates with their paths, long numbers, errors in the reference's words, bounded depth.
+// Tests of strict JSON parsing: duplicate fields with paths, long numbers, error messages of kube-apiserver, maximum depth.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { printPath } from '../schema/path.js'
+import { printPath } from '../../schema/path.js'
 import { parseJson, parseWrittenJson } from './json.js'
 
 const parse = (text: string) => parseJson(new TextEncoder().encode(text))
 
-const values: readonly { name: string; text: string; value: unknown; duplicates?: readonly string[] }[] = [
-  { name: 'plain', text: '{"a":[1,{"b":"x:y"}],"c":null}', value: { a: [1, { b: 'x:y' }], c: null } },
-  { name: 'a colon and escapes inside texts are no members', text: '{"a":"\\"b\\":1"}', value: { a: '"b":1' } },
-  { name: 'the last of two wins', text: '{"a":1,"a":2}', value: { a: 2 }, duplicates: ['a'] },
-  {
-    name: 'repeated objects flow together',
-    text: '{"d":{"k":"1","k":"2"},"d":{"l":"3"}}',
-    value: { d: { k: '2', l: '3' } },
-    duplicates: ['d.k', 'd'],
-  },
-  {
-    name: 'escapes of lone surrogates become U+FFFD, pairs and escaped backslashes stay',
-    text: '{"a":"\\ud800x\\udfff\\ud83d\\ude00\\\\ud800\\ud800\\ud83d\\ude00","b":"\\uD83D"}',
-    value: { a: '\ufffdx\ufffd\u{1f600}\\ud800\ufffd\u{1f600}', b: '\ufffd' },
-  },
-  {
-    name: 'members whose names are lone surrogates have one name',
-    text: '{"\\ud800":1,"\\udfff":2}',
-    value: { '\ufffd': 2 },
-    duplicates: ['\ufffd'],
-  },
-  { name: 'duplicates inside lists', text: '{"l":[{"x":1,"x":2}]}', value: { l: [{ x: 2 }] }, duplicates: ['l[0].x'] },
-  {
-    name: 'long integers',
-    text: '{"n":9223372036854775807,"m":-12345678901234567890}',
-    value: { n: 9223372036854775807n, m: -12345678901234567890n },
-  },
-  { name: 'long digits in texts are no numbers', text: '{"n":"12345678901234567890"}', value: { n: '12345678901234567890' } },
-  { name: 'exponents', text: '[1e3,-0.5]', value: [1000, -0.5] },
+const values: readonly (readonly [name: string, text: string, value: unknown, duplicates?: readonly string[]])[] = [
+  ['nested objects and lists', '{"a":[1,{"b":"x:y"}],"c":null}', { a: [1, { b: 'x:y' }], c: null }],
+  ['a string that looks like a member is no member', '{"a":"\\"b\\":1"}', { a: '"b":1' }],
+  ['the last of duplicate members wins', '{"a":1,"a":2}', { a: 2 }, ['a']],
+  ['duplicate objects are merged', '{"d":{"k":"1","k":"2"},"d":{"l":"3"}}', { d: { k: '2', l: '3' } }, ['d.k', 'd']],
+  [
+    'escapes of lone surrogates become U+FFFD, pairs and escaped backslashes stay',
+    '{"a":"\\ud800x\\udfff\\ud83d\\ude00\\\\ud800\\ud800\\ud83d\\ude00","b":"\\uD83D"}',
+    { a: '\ufffdx\ufffd\u{1f600}\\ud800\ufffd\u{1f600}', b: '\ufffd' },
+  ],
+  ['member names of lone surrogates become equal', '{"\\ud800":1,"\\udfff":2}', { '\ufffd': 2 }, ['\ufffd']],
+  ['duplicates in list items have an index in their path', '{"l":[{"x":1,"x":2}]}', { l: [{ x: 2 }] }, ['l[0].x']],
+  ['integers beyond 2^53', '{"n":9223372036854775807,"m":-12345678901234567890}', { n: 9223372036854775807n, m: -12345678901234567890n }],
+  ['digits in a string stay a string', '{"n":"12345678901234567890"}', { n: '12345678901234567890' }],
+  ['exponents', '[1e3,-0.5]', [1000, -0.5]],
 ]
 
-for (const row of values) {
-  test(`json: ${row.name}`, () => {
-    const { value, careful } = parse(row.text)
-    assert.deepEqual(value, row.value)
-    assert.deepEqual(careful?.duplicates.map(({ path }) => printPath(path)) ?? [], row.duplicates ?? [])
+for (const [name, text, expected, duplicates = []] of values) {
+  test(`json: ${name}`, () => {
+    const { value, careful } = parse(text)
+    assert.deepEqual(value, expected)
+    assert.deepEqual(careful?.duplicates.map(({ path }) => printPath(path)) ?? [], duplicates)
   })
 }
 
@@ -64,15 +50,15 @@ const errors: readonly { text: string; message: string }[] = [
 ]
 
 for (const row of errors)
-  test(`json refuses ${row.text.slice(0, 20)}`, () => assert.throws(() => parse(row.text), { message: row.message }))
+  test(`json rejects ${row.text.slice(0, 20)}`, () => assert.throws(() => parse(row.text), { message: row.message }))
 
-test('json: __proto__ is a member like any other', () => {
+test('json: __proto__ is an ordinary member', () => {
   const { value } = parse('{"__proto__":{"polluted":1},"__proto__":{"again":2}}')
   assert.deepEqual(Object.keys(value as object), ['__proto__'])
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })
 
-test('json that was written here keeps integers of any length, and what only looks like one', () => {
+test('parseWrittenJson keeps integers of any length, and strings with digits', () => {
   assert.deepEqual(parseWrittenJson('{"a":9007199254740993,"b":[-9223372036854775808,1],"c":"x:1234567890123456789","d":1.5}'), {
     a: 9007199254740993n,
     b: [-9223372036854775808n, 1],
@@ -81,13 +67,13 @@ test('json that was written here keeps integers of any length, and what only loo
   })
 })
 
-test('json that was written here may be as deep as an object in a list', () => {
+test('parseWrittenJson accepts an object of maximum depth in a list', () => {
   const deepest = `${'['.repeat(1000)}9007199254740993${']'.repeat(1000)}`
   assert.doesNotThrow(() => parse(deepest))
   assert.doesNotThrow(() => parseWrittenJson(`{"items":[${deepest}]}`))
 })
 
-test('json: a member that repeats and grows flows together in place', () => {
+test('json: duplicate objects are merged in place', () => {
   const parts = Array.from({ length: 8000 }, (_, i) => `"m":{"k${i}":${i}}`)
   const { value, careful } = parse(`{${parts.join(',')}}`)
   const { m } = value as { m: Record<string, number> }
@@ -99,12 +85,12 @@ test('json: a member that repeats and grows flows together in place', () => {
   )
 })
 
-test('json: of duplicates a hundred are told', () => {
+test('json: at most 100 duplicates are reported', () => {
   const members = Array.from({ length: 300 }, (_, i) => `"k${i}":1`).join(',')
   assert.equal(parse(`{${members},${members}}`).careful?.duplicates.length, 100)
 })
 
-test('json: integers of great length are floating-point numbers, or refused', () => {
+test('json: integers keep 64 digits, longer ones become floats, numbers out of range are rejected', () => {
   assert.deepEqual(parse(`[${'9'.repeat(64)}]`).value, [BigInt('9'.repeat(64))])
   assert.deepEqual(parse(`[1${'0'.repeat(100)}]`).value, [1e100])
   assert.throws(() => parse('{"a":[1e400]}'), { message: 'a number of 5 characters is out of range' })
@@ -112,7 +98,7 @@ test('json: integers of great length are floating-point numbers, or refused', ()
   assert.throws(() => parse(`[${'9'.repeat(400)}]`), { message: 'a number of 400 characters is out of range' })
 })
 
-test('json: long strings with escapes, and faults in them', () => {
+test('json: long strings with escapes, and errors in them', () => {
   const long = 'x\\n'.repeat(500_000).replaceAll('\\\\', '\\')
   assert.equal((parse(`{"a":"${long}","a":"${long}"}`).value as { a: string }).a.length, 1_000_000)
   assert.throws(() => parse('{"a":"x\\u12g4"}'), { message: "invalid character 'g' in \\u hexadecimal character escape" })

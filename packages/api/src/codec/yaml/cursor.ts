@@ -1,6 +1,6 @@
-// A place in a YAML text that knows its line and column, and what kinds of characters YAML 1.1 tells apart.
+// Cursor over YAML text with line and column, and the character classes of YAML 1.1.
 
-/** No text that gets here has this character in it. */
+/** Character code returned past the end of the text; YAML text contains no NUL. */
 export const endOfText = 0
 
 const tab = 0x09
@@ -34,19 +34,18 @@ export class Cursor {
     return index < this.text.length ? this.text.charCodeAt(index) : endOfText
   }
 
-  /** Over characters that are no line breaks. */
   advance(count = 1): void {
     this.at += count
     this.column += count
   }
 
   take(count = 1): string {
-    const taken = this.text.slice(this.at, this.at + count)
+    const text = this.text.slice(this.at, this.at + count)
     this.advance(count)
-    return taken
+    return text
   }
 
-  /** Over one line break, of whatever making; all but two kinds of them mean a line feed. */
+  /** Reads a line break as a line feed, except U+2028 and U+2029. */
   takeBreak(): string {
     const code = this.code()
     this.at += code === carriageReturn && this.code(1) === lineFeed ? 2 : 1
@@ -55,7 +54,7 @@ export class Cursor {
     return code === lineSeparator || code === paragraphSeparator ? String.fromCharCode(code) : '\n'
   }
 
-  /** `---` or `...` at the beginning of a line, and nothing that would make it a word. */
+  /** True if the mark starts a line and is followed by white space or the end of the text. */
   isAtDocumentMark(mark: '---' | '...'): boolean {
     return this.column === 0 && this.text.startsWith(mark, this.at) && isBlankOrEnd(this.code(3))
   }

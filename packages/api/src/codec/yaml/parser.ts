@@ -1,4 +1,4 @@
-// YAML tokens to a tree: the first document of a text, with its anchors bound. What the texts mean is not yet asked.
+// YAML parser: tokens to a node tree of the first document. Aliases refer to their nodes; scalars have no types yet.
 
 import { shorten } from '../../base/shorten.js'
 import { Scanner } from './scanner.js'
@@ -9,7 +9,7 @@ export interface ScalarNode {
   readonly kind: 'scalar'
   readonly text: string
   readonly tag: CoreTag | undefined
-  /** Written without quotes and without a tag: what it is must be seen from the text. */
+  /** True if the text determines the type: without quotes and tag, or with the tag `!`. */
   readonly isPlain: boolean
   readonly line: number
 }
@@ -33,40 +33,39 @@ export interface AliasNode {
   readonly line: number
 }
 
-export interface YamlEntry {
+interface YamlEntry {
   readonly key: YamlNode
   readonly value: YamlNode
 }
 
-export type AnchoredNode = ScalarNode | SequenceNode | MappingNode
+type AnchoredNode = ScalarNode | SequenceNode | MappingNode
 export type YamlNode = AnchoredNode | AliasNode
 
-/** The root of the first document; undefined when there is none. What follows it must at least begin a document. */
 export const parseYaml = (text: string): YamlNode | undefined => parseDocument(text).root
 
-/** The same; `isTree`: nothing in it is spoken of twice. */
+/** `isTree`: the document has no anchors, so every node has one parent. */
 export function parseDocument(text: string): { readonly root: YamlNode | undefined; readonly isTree: boolean } {
   const parser = new Parser(new Scanner(text))
-  return { root: parser.firstDocument(), isTree: parser.anchors.size === 0 }
+  return { root: parser.parseFirst(), isTree: parser.anchors.size === 0 }
 }
 
 const corePrefix = 'tag:yaml.org,2002:'
 const coreTags = ['str', 'int', 'float', 'bool', 'null', 'timestamp', 'binary', 'merge', 'seq', 'map'] as const
-export type CoreTag = (typeof coreTags)[number]
+type CoreTag = (typeof coreTags)[number]
 const knownTags: ReadonlyMap<string, CoreTag> = new Map(coreTags.map((tag) => [tag, tag]))
 
 const blockFollowers: ReadonlySet<TokenKind> = new Set(['key', 'value', 'block-end'])
-const documentBeginnings: ReadonlySet<TokenKind> = new Set(['directive', 'document-start', 'document-end', 'stream-end'])
+const emptyDocumentFollowers: ReadonlySet<TokenKind> = new Set(['directive', 'document-start', 'document-end', 'stream-end'])
 
 interface Properties {
   readonly anchor: string | undefined
-  /** `!` alone takes the place of a tag and says nothing. */
+  /** `!` makes an empty node a string; otherwise the text determines the type, even if quoted. */
   readonly tag: CoreTag | '!' | undefined
   readonly line: number
 }
 
-/** Where a node stands: a block may hold indentation, and the value of a key a list that is not indented below it. */
-type Place = 'flow' | 'block' | 'block-or-list'
+/** `mapping-value` may be a sequence at the indentation of its key. */
+type NodeContext = 'flow' | 'block' | 'mapping-value'
 
 class Parser {
   private readonly scanner: Scanner
@@ -76,13 +75,13 @@ class Parser {
     this.scanner = scanner
   }
 
-  firstDocument(): YamlNode | undefined {
+  parseFirst(): YamlNode | undefined {
     while (this.is('document-end')) this.scanner.take()
     if (this.is('stream-end')) return undefined
     if (this.is('directive') || this.is('document-start')) this.documentStart()
-    const isEmpty = documentBeginnings.has(this.scanner.peek().kind)
-    const root = isEmpty ? this.empty() : this.node('block')
-    // Of what follows only the next token is looked at, and it may be anything: the first document is all that was asked for.
+    const isEmpty = emptyDocumentFollowers.has(this.scanner.peek().kind)
+    const root = isEmpty ? this.emptyScalar() : this.node('block')
+    // Reads one token more to report scanner errors; further documents are ignored.
     this.scanner.peek()
     return root
   }
@@ -100,12 +99,12 @@ class Parser {
     if (token.kind !== 'document-start') throw parseError('did not find expected <document start>', token.line)
   }
 
-  private node(place: Place): YamlNode {
+  private node(context: NodeContext): YamlNode {
     const first = this.scanner.peek()
     if (first.kind === 'alias') return this.alias(this.scanner.take())
     const properties = this.properties()
     const token = this.scanner.peek()
-    if (token.kind === '-' && place === 'block-or-list') return this.list(properties)
+    if (token.kind === '-' && context === 'mapping-value') return this.unindentedSequence(properties)
     switch (token.kind) {
       case 'scalar':
         return this.scalar(properties)
@@ -114,10 +113,10 @@ class Parser {
       case '{':
         return this.flowMapping(properties)
       case 'sequence-start':
-        if (place !== 'flow') return this.blockSequence(properties)
+        if (context !== 'flow') return this.blockSequence(properties)
         break
       case 'mapping-start':
-        if (place !== 'flow') return this.blockMapping(properties)
+        if (context !== 'flow') return this.blockMapping(properties)
         break
     }
     if (properties.anchor === undefined && properties.tag === undefined) throw parseError('did not find expected node content', token.line)
@@ -137,7 +136,6 @@ class Parser {
     return { kind: 'alias', name, target, line: token.line }
   }
 
-  /** An anchor and a tag, in either order. */
   private properties(): Properties {
     const { kind, line } = this.scanner.peek()
     if (kind !== 'anchor' && kind !== 'tag') return { anchor: undefined, tag: undefined, line }
@@ -155,7 +153,7 @@ class Parser {
     return node
   }
 
-  private empty(): ScalarNode {
+  private emptyScalar(): ScalarNode {
     return { kind: 'scalar', text: '', tag: undefined, isPlain: true, line: this.scanner.peek().line }
   }
 
@@ -168,52 +166,52 @@ class Parser {
   }
 
   private flowSequence(properties: Properties): SequenceNode {
-    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: nothing, line: properties.line })
+    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: emptyList, line: properties.line })
     let items: YamlNode[] | undefined
     this.scanner.take()
     for (let isFirst = true; !this.is(']'); isFirst = false) {
       if (!isFirst) this.separator(']')
       if (this.is(']')) break
-      items = withOneMore(items, this.is('key') ? this.pairInSequence() : this.node('flow'))
+      items = append(items, this.is('key') ? this.pairInSequence() : this.node('flow'))
     }
     this.scanner.take()
-    node.items = items ?? nothing
+    node.items = items ?? emptyList
     return node
   }
 
-  /** `[a: b]` is a list of a mapping. */
+  /** `[a: b]` is a sequence with one mapping. */
   private pairInSequence(): MappingNode {
     const { line } = this.scanner.take()
-    const key = this.is('value') || this.is(',') || this.is(']') ? this.empty() : this.node('flow')
+    const key = this.is('value') || this.is(',') || this.is(']') ? this.emptyScalar() : this.node('flow')
     return { kind: 'mapping', entries: [{ key, value: this.flowValue(']') }], line }
   }
 
   private flowMapping(properties: Properties): MappingNode {
-    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: nothing, line: properties.line })
+    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: emptyList, line: properties.line })
     let entries: YamlEntry[] | undefined
     this.scanner.take()
     for (let isFirst = true; !this.is('}'); isFirst = false) {
       if (!isFirst) this.separator('}')
       if (this.is('}')) break
-      entries = withOneMore(entries, this.flowEntry())
+      entries = append(entries, this.flowEntry())
     }
     this.scanner.take()
-    node.entries = entries ?? nothing
+    node.entries = entries ?? emptyList
     return node
   }
 
-  /** `{a: b}`, `{? a}`, or `{a}` with nothing as its value. */
+  /** `{a: b}`, `{? a}`, or `{a}` with a null value. */
   private flowEntry(): YamlEntry {
-    if (!this.is('key')) return { key: this.node('flow'), value: this.empty() }
+    if (!this.is('key')) return { key: this.node('flow'), value: this.emptyScalar() }
     this.scanner.take()
-    const key = this.is('value') || this.is(',') || this.is('}') ? this.empty() : this.node('flow')
+    const key = this.is('value') || this.is(',') || this.is('}') ? this.emptyScalar() : this.node('flow')
     return { key, value: this.flowValue('}') }
   }
 
   private flowValue(closing: ']' | '}'): YamlNode {
-    if (!this.is('value')) return this.empty()
+    if (!this.is('value')) return this.emptyScalar()
     this.scanner.take()
-    return this.is(',') || this.is(closing) ? this.empty() : this.node('flow')
+    return this.is(',') || this.is(closing) ? this.emptyScalar() : this.node('flow')
   }
 
   private separator(closing: ']' | '}'): void {
@@ -223,69 +221,67 @@ class Parser {
   }
 
   private blockSequence(properties: Properties): SequenceNode {
-    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: nothing, line: properties.line })
+    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: emptyList, line: properties.line })
     let items: YamlNode[] | undefined
     this.scanner.take()
     while (this.is('-')) {
       this.scanner.take()
-      items = withOneMore(items, this.is('-') || this.is('block-end') ? this.empty() : this.node('block'))
+      items = append(items, this.is('-') || this.is('block-end') ? this.emptyScalar() : this.node('block'))
     }
     const end = this.scanner.take()
     if (end.kind !== 'block-end') throw parseError("did not find expected '-' indicator", end.line)
-    node.items = items ?? nothing
+    node.items = items ?? emptyList
     return node
   }
 
-  /** A list below a key that is not indented deeper than the key. */
-  private list(properties: Properties): SequenceNode {
-    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: nothing, line: properties.line })
+  /** A sequence at the indentation of its key. */
+  private unindentedSequence(properties: Properties): SequenceNode {
+    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: emptyList, line: properties.line })
     let items: YamlNode[] | undefined
     while (this.is('-')) {
       this.scanner.take()
       const isEmpty = this.is('-') || blockFollowers.has(this.scanner.peek().kind)
-      items = withOneMore(items, isEmpty ? this.empty() : this.node('block'))
+      items = append(items, isEmpty ? this.emptyScalar() : this.node('block'))
     }
-    node.items = items ?? nothing
+    node.items = items ?? emptyList
     return node
   }
 
   private blockMapping(properties: Properties): MappingNode {
-    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: nothing, line: properties.line })
+    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: emptyList, line: properties.line })
     let entries: YamlEntry[] | undefined
     this.scanner.take()
     while (this.is('key')) {
-      const key = this.afterSign()
-      entries = withOneMore(entries, { key, value: this.is('value') ? this.afterSign() : this.empty() })
+      const key = this.nodeAfterIndicator()
+      entries = append(entries, { key, value: this.is('value') ? this.nodeAfterIndicator() : this.emptyScalar() })
     }
     const end = this.scanner.take()
     if (end.kind !== 'block-end') throw parseError('did not find expected key', end.line)
-    node.entries = entries ?? nothing
+    node.entries = entries ?? emptyList
     return node
   }
 
-  /** The node behind a key's or a value's sign, if there is one. */
-  private afterSign(): YamlNode {
+  private nodeAfterIndicator(): YamlNode {
     const { line } = this.scanner.take()
-    if (!blockFollowers.has(this.scanner.peek().kind)) return this.node('block-or-list')
+    if (!blockFollowers.has(this.scanner.peek().kind)) return this.node('mapping-value')
     return { kind: 'scalar', text: '', tag: undefined, isPlain: true, line }
   }
 }
 
-const nothing: readonly never[] = []
+const emptyList: readonly never[] = []
 
-/** With room for one at first: most lists in lists have one, and the runtime would make room for seventeen. */
-function withOneMore<T>(list: T[] | undefined, item: T): T[] {
+/** Starts with a capacity of one: most nested lists have one item, and push would reserve 17. */
+function append<T>(list: T[] | undefined, item: T): T[] {
   if (list === undefined) return [item]
   list.push(item)
   return list
 }
 
-/** Tags of other makers say nothing to anybody here, and are refused. */
 function coreTagOf({ name = '', value = '', line }: Token): CoreTag | '!' {
   if (name === '' && value === '!') return '!'
   if (name !== '' && name !== '!' && name !== '!!') throw parseError('found undefined tag handle', line)
-  const isSpeltOut = name === '' && value.startsWith(corePrefix)
-  const known = name === '!!' ? knownTags.get(value) : isSpeltOut ? knownTags.get(value.slice(corePrefix.length)) : undefined
-  if (known === undefined) throw parseError(`found unsupported tag '${shorten(name + value)}'`, line)
-  return known
+  const isVerbatim = name === '' && value.startsWith(corePrefix)
+  const coreTag = name === '!!' ? knownTags.get(value) : isVerbatim ? knownTags.get(value.slice(corePrefix.length)) : undefined
+  if (coreTag === undefined) throw parseError(`found unsupported tag '${shorten(name + value)}'`, line)
+  return coreTag
 }

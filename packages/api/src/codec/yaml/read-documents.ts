@@ -1,31 +1,30 @@
-// A text with any number of YAML documents, as people keep their manifests, to the values in it; each with the line where it begins.
+// Reads the documents of a YAML manifest, except empty ones, each with the line where it begins.
 
 import { readYaml, type YamlDocument } from './read-yaml.js'
 import { YamlError } from './yaml-error.js'
 
-export interface PlacedDocument extends YamlDocument {
-  /** Counted from 1. */
+interface LocatedDocument extends YamlDocument {
   readonly line: number
   readonly text: string
 }
 
-/** Documents without anything in them are left out. Throws a YamlError that says in which document it is. */
-export function readDocuments(text: string): readonly PlacedDocument[] {
-  const documents: PlacedDocument[] = []
-  for (const { line, part } of partsOf(text)) {
+/** Skips empty and null documents. If a document begins after line 1, its YamlError names that line. */
+export function readDocuments(text: string): readonly LocatedDocument[] {
+  const documents: LocatedDocument[] = []
+  for (const { line, documentText } of splitDocuments(text)) {
     try {
-      const document = readYaml(part)
-      if (document.value !== null) documents.push({ ...document, line, text: part })
+      const document = readYaml(documentText)
+      if (document.value !== null) documents.push({ ...document, line, text: documentText })
     } catch (thrown) {
       if (!(thrown instanceof YamlError) || line === 1) throw thrown
-      throw new YamlError(`in the document that begins in line ${line}: ${thrown.message}`)
+      throw new YamlError(`in the document at line ${line}: ${thrown.message}`)
     }
   }
   return documents
 }
 
-/** Cut at lines that begin with `---`: within a block scalar such a line is indented. */
-function* partsOf(text: string): Generator<{ readonly line: number; readonly part: string }> {
+/** Splits at lines that begin with `---` followed by white space or nothing; in block scalars such lines are indented. */
+function* splitDocuments(text: string): Generator<{ readonly line: number; readonly documentText: string }> {
   let line = 1
   let start = 0
   let startLine = 1
@@ -33,13 +32,13 @@ function* partsOf(text: string): Generator<{ readonly line: number; readonly par
     const newline = text.indexOf('\n', at)
     const end = newline < 0 ? text.length : newline
     if (isSeparator(text, at, end) && at > start) {
-      yield { line: startLine, part: text.slice(start, at) }
+      yield { line: startLine, documentText: text.slice(start, at) }
       start = at
       startLine = line
     }
     at = end + 1
   }
-  yield { line: startLine, part: text.slice(start) }
+  yield { line: startLine, documentText: text.slice(start) }
 }
 
 function isSeparator(text: string, at: number, end: number): boolean {

@@ -1,86 +1,62 @@
-// YAML read as the reference reads it: the quirks of YAML 1.1, the words and lines of refusals, and bounds for bombs.
+// Tests of the YAML reader: YAML 1.1 types, error messages and lines of kube-apiserver, limits on aliases and depth.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readYaml } from './read-yaml.js'
 import { YamlError } from './yaml-error.js'
 
-const values: readonly { readonly name: string; readonly text: string; readonly value: unknown }[] = [
-  { name: 'nothing', text: '', value: null },
-  { name: 'only a comment', text: '# hello\n', value: null },
-  { name: 'an empty document', text: '---\n...\n', value: null },
-  { name: 'a mapping', text: 'a: b\nc:\n  d: e\n', value: { a: 'b', c: { d: 'e' } } },
-  { name: 'a list below its key', text: 'a:\n- b\n- c\nd: e', value: { a: ['b', 'c'], d: 'e' } },
-  { name: 'a list deeper than its key', text: 'a:\n  - b\n  -\n  - - c\n    - d\n', value: { a: ['b', null, ['c', 'd']] } },
-  { name: 'mappings in a list', text: '- a: 1\n  b: 2\n-\n  c: 3\n- {}', value: [{ a: 1, b: 2 }, { c: 3 }, {}] },
-  {
-    name: 'brackets',
-    text: '{a: b, c: [1, 2, {d: e}, ], f, "g":h, ? i : j}',
-    value: { a: 'b', c: [1, 2, { d: 'e' }], f: null, g: 'h', i: 'j' },
-  },
-  { name: 'JSON', text: '{"a":{"b":[true,null,1.5,"x\\ty"]},\n\t"c":"d"}', value: { a: { b: [true, null, 1.5, 'x\ty'] }, c: 'd' } },
-  { name: 'colons inside words', text: '{http://x:80: 1, a:b}', value: { 'http://x:80': 1, 'a:b': null } },
-  { name: 'a pair in a list', text: '[a: b, c]', value: [{ a: 'b' }, 'c'] },
-  { name: 'comments', text: 'a: b # c\n# d\ne: f#g\n', value: { a: 'b', e: 'f#g' } },
-  { name: 'carriage returns', text: 'a: b\r\nc: |\r\n  d\r\n  e\r\n', value: { a: 'b', c: 'd\ne\n' } },
-  { name: 'a byte order mark', text: '\ufeffa: b', value: { a: 'b' } },
-  { name: 'the first document only', text: 'a: 1\n---\nb: [', value: { a: 1 } },
-  { name: 'questions', text: '? a\n: b\n? |\n  c\n: - d\n', value: { a: 'b', 'c\n': ['d'] } },
-  { name: 'a key of one name twice over', text: '__proto__: {x: 1}', value: JSON.parse('{"__proto__":{"x":1}}') },
-  { name: 'plain over lines', text: 'a: one\n  two\n\n  three\nb: c', value: { a: 'one two\nthree', b: 'c' } },
-  { name: 'single quotes', text: "a: 'it''s\n  one\n\n  two'", value: { a: "it's one\ntwo" } },
-  { name: 'double quotes', text: 'a: "\\u00e9\\x41\\U0001F600\\n\\/\\\n   b"', value: { a: 'éA😀\n/b' } },
-  { name: 'literal', text: 'a: |\n  x\n   y\n\n  z\n\nb: c', value: { a: 'x\n y\n\nz\n', b: 'c' } },
-  { name: 'literal without its end', text: 'a: |-\n  x\n', value: { a: 'x' } },
-  { name: 'literal with all of its end', text: 'a: |+\n  x\n\n', value: { a: 'x\n\n' } },
-  { name: 'literal that begins with spaces', text: 'a: |2\n   x\n', value: { a: ' x\n' } },
-  { name: 'folded', text: 'a: >\n  x\n  y\n\n  z\n   w\n  v\n', value: { a: 'x y\nz\n w\nv\n' } },
-  {
-    name: 'booleans of 1.1',
-    text: '[y, Y, yes, On, TRUE, n, No, OFF, false]',
-    value: [true, true, true, true, true, false, false, false, false],
-  },
-  { name: 'words that are no booleans', text: '[yEs, oN, "yes", nope]', value: ['yEs', 'oN', 'yes', 'nope'] },
-  { name: 'nulls', text: '[~, null, Null, NULL, "", nil]', value: [null, null, null, null, '', 'nil'] },
-  { name: 'integers', text: '[12, -3, +4, 017, 0o17, 0x1F, 0b11, 1_000, 0]', value: [12, -3, 4, 15, 15, 31, 3, 1000, 0] },
-  {
-    name: 'large integers',
-    text: '[9007199254740993, 18446744073709551615, -9223372036854775808]',
-    value: [9007199254740993n, 18446744073709551615n, -9223372036854775808n],
-  },
-  {
-    name: 'floats',
-    text: '[1.5, 1e3, .5, -2., 08, 18446744073709551616, 1.e3]',
-    value: [1.5, 1000, 0.5, -2, 8, 18446744073709552000, 1000],
-  },
-  {
-    name: 'texts that look like numbers',
-    text: '[1.2.3, 0x, 1e, 12:30:45, 1-2, "12", _1]',
-    value: ['1.2.3', '0x', '1e', '12:30:45', '1-2', '12', '_1'],
-  },
-  { name: 'dates stay texts', text: '[2001-01-01, 2001-12-14t21:59:43.10-05:00]', value: ['2001-01-01', '2001-12-14t21:59:43.10-05:00'] },
-  {
-    name: 'keys become texts',
-    text: '1: a\ny: b\n1.5: c\n1e7: d\n0x10: e\n',
-    value: { '1': 'a', true: 'b', '1.5': 'c', '1e+07': 'd', '16': 'e' },
-  },
-  {
-    name: 'tags',
-    text: '[!!str 5, !!int "5", !!float 3, !!binary aGk=, ! 8, !<tag:yaml.org,2002:bool> yes]',
-    value: ['5', 5, 3, 'hi', 8, true],
-  },
-  { name: 'tags of collections', text: '[!!map {a: b}, !!seq [c], !!str ]', value: [{ a: 'b' }, ['c'], ''] },
-  { name: 'aliases', text: 'a: &x\n  b: 1\nc: *x\nd: [&y 2, *y, &z , *z]', value: { a: { b: 1 }, c: { b: 1 }, d: [2, 2, null, null] } },
-  {
-    name: 'merge keys',
-    text: 'a: &a {p: 1, q: 2}\nb:\n  <<: *a\n  q: 3\nc:\n  <<: [{p: 5}, *a]',
-    value: { a: { p: 1, q: 2 }, b: { p: 1, q: 3 }, c: { p: 5, q: 2 } },
-  },
-  { name: 'a quoted merge sign is a key', text: '"<<": 1', value: { '<<': 1 } },
+const values: readonly (readonly [name: string, text: string, value: unknown])[] = [
+  ['an empty text as null', '', null],
+  ['a comment as null', '# hello\n', null],
+  ['an empty document as null', '---\n...\n', null],
+  ['a mapping', 'a: b\nc:\n  d: e\n', { a: 'b', c: { d: 'e' } }],
+  ['a sequence at the indentation of its key', 'a:\n- b\n- c\nd: e', { a: ['b', 'c'], d: 'e' }],
+  ['a sequence indented below its key', 'a:\n  - b\n  -\n  - - c\n    - d\n', { a: ['b', null, ['c', 'd']] }],
+  ['mappings in a sequence', '- a: 1\n  b: 2\n-\n  c: 3\n- {}', [{ a: 1, b: 2 }, { c: 3 }, {}]],
+  ['flow collections', '{a: b, c: [1, 2, {d: e}, ], f, "g":h, ? i : j}', { a: 'b', c: [1, 2, { d: 'e' }], f: null, g: 'h', i: 'j' }],
+  ['JSON', '{"a":{"b":[true,null,1.5,"x\\ty"]},\n\t"c":"d"}', { a: { b: [true, null, 1.5, 'x\ty'] }, c: 'd' }],
+  ['colons inside plain scalars', '{http://x:80: 1, a:b}', { 'http://x:80': 1, 'a:b': null }],
+  ['a single pair in a flow sequence', '[a: b, c]', [{ a: 'b' }, 'c']],
+  ['comments', 'a: b # c\n# d\ne: f#g\n', { a: 'b', e: 'f#g' }],
+  ['carriage returns', 'a: b\r\nc: |\r\n  d\r\n  e\r\n', { a: 'b', c: 'd\ne\n' }],
+  ['a byte order mark', '\ufeffa: b', { a: 'b' }],
+  ['the first document only', 'a: 1\n---\nb: [', { a: 1 }],
+  ['explicit keys', '? a\n: b\n? |\n  c\n: - d\n', { a: 'b', 'c\n': ['d'] }],
+  ['a key named __proto__', '__proto__: {x: 1}', JSON.parse('{"__proto__":{"x":1}}')],
+  ['a plain scalar on several lines', 'a: one\n  two\n\n  three\nb: c', { a: 'one two\nthree', b: 'c' }],
+  ['single-quoted scalars', "a: 'it''s\n  one\n\n  two'", { a: "it's one\ntwo" }],
+  ['double-quoted scalars with escapes', 'a: "\\u00e9\\x41\\U0001F600\\n\\/\\\n   b"', { a: 'éA😀\n/b' }],
+  ['literal block scalars', 'a: |\n  x\n   y\n\n  z\n\nb: c', { a: 'x\n y\n\nz\n', b: 'c' }],
+  ['a literal block scalar that strips line breaks at its end', 'a: |-\n  x\n', { a: 'x' }],
+  ['a literal block scalar that keeps line breaks at its end', 'a: |+\n  x\n\n', { a: 'x\n\n' }],
+  ['a literal block scalar with an indentation indicator', 'a: |2\n   x\n', { a: ' x\n' }],
+  ['folded block scalars', 'a: >\n  x\n  y\n\n  z\n   w\n  v\n', { a: 'x y\nz\n w\nv\n' }],
+  ['booleans of YAML 1.1', '[y, Y, yes, On, TRUE, n, No, OFF, false]', [true, true, true, true, true, false, false, false, false]],
+  ['strings that resemble booleans', '[yEs, oN, "yes", nope]', ['yEs', 'oN', 'yes', 'nope']],
+  ['nulls', '[~, null, Null, NULL, "", nil]', [null, null, null, null, '', 'nil']],
+  ['integers', '[12, -3, +4, 017, 0o17, 0x1F, 0b11, 1_000, 0]', [12, -3, 4, 15, 15, 31, 3, 1000, 0]],
+  [
+    'integers beyond 2^53 as bigints',
+    '[9007199254740993, 18446744073709551615, -9223372036854775808]',
+    [9007199254740993n, 18446744073709551615n, -9223372036854775808n],
+  ],
+  ['floats', '[1.5, 1e3, .5, -2., 08, 18446744073709551616, 1.e3]', [1.5, 1000, 0.5, -2, 8, 18446744073709552000, 1000]],
+  ['strings that resemble numbers', '[1.2.3, 0x, 1e, 12:30:45, 1-2, "12", _1]', ['1.2.3', '0x', '1e', '12:30:45', '1-2', '12', '_1']],
+  ['timestamps as strings', '[2001-01-01, 2001-12-14t21:59:43.10-05:00]', ['2001-01-01', '2001-12-14t21:59:43.10-05:00']],
+  ['keys of any type as strings', '1: a\ny: b\n1.5: c\n1e7: d\n0x10: e\n', { '1': 'a', true: 'b', '1.5': 'c', '1e+07': 'd', '16': 'e' }],
+  ['tagged scalars', '[!!str 5, !!int "5", !!float 3, !!binary aGk=, ! 8, !<tag:yaml.org,2002:bool> yes]', ['5', 5, 3, 'hi', 8, true]],
+  ['tagged collections', '[!!map {a: b}, !!seq [c], !!str ]', [{ a: 'b' }, ['c'], '']],
+  ['aliases', 'a: &x\n  b: 1\nc: *x\nd: [&y 2, *y, &z , *z]', { a: { b: 1 }, c: { b: 1 }, d: [2, 2, null, null] }],
+  [
+    'merge keys',
+    'a: &a {p: 1, q: 2}\nb:\n  <<: *a\n  q: 3\nc:\n  <<: [{p: 5}, *a]',
+    { a: { p: 1, q: 2 }, b: { p: 1, q: 3 }, c: { p: 5, q: 2 } },
+  ],
+  ['a quoted << as an ordinary key', '"<<": 1', { '<<': 1 }],
 ]
-for (const { name, text, value } of values) test(`reads ${name}`, () => assert.deepEqual(readYaml(text).value, value))
+for (const [name, text, value] of values) test(`reads ${name}`, () => assert.deepEqual(readYaml(text).value, value))
 
-test('the first document is read, and nothing behind it but one token', () => {
+test('only the first document and one token after it are read', () => {
   for (const text of ['{} {}', '{}{}', '{} x', '{}}', '{}\n---\n@', '{}\n...\n@']) assert.deepEqual(readYaml(text).value, {}, text)
 })
 
@@ -124,7 +100,7 @@ const refusals: readonly { readonly text: string; readonly message: string }[] =
   { text: 'a\0b', message: 'yaml: control characters are not allowed' },
 ]
 for (const { text, message } of refusals)
-  test(`refuses ${JSON.stringify(text)}`, () => {
+  test(`rejects ${JSON.stringify(text)}`, () => {
     assert.throws(
       () => readYaml(text),
       (thrown) => {
@@ -144,16 +120,16 @@ const duplicates = [
 for (const { text, lines } of duplicates)
   test(`duplicates in ${JSON.stringify(text)}`, () => assert.deepEqual(readYaml(text).duplicates, lines))
 
-test('of duplicates the last one counts', () => assert.deepEqual(readYaml('a: 1\nb: 2\na: 3').value, { a: 3, b: 2 }))
+test('the last of duplicate keys wins', () => assert.deepEqual(readYaml('a: 1\nb: 2\na: 3').value, { a: 3, b: 2 }))
 
-test('aliases of aliases do not fill the memory', () => {
+test('nested aliases are limited', () => {
   const levels = [...'bcdefghi'].map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[index]}`).join(',')}]`)
   assert.throws(() => readYaml(['a: &a [x,x,x,x,x,x,x,x,x]', ...levels].join('\n')), /document contains excessive aliasing/)
   const long = `a: &a ${'x'.repeat(10_000)}\nb: [${Array(10_000).fill('*a').join(',')}]`
   assert.throws(() => readYaml(long), /document contains excessive aliasing/)
 })
 
-test('what aliases write out is in proportion to the text', () => {
+test('the alias limit grows with the text', () => {
   const template = `a: &a {${Array.from({ length: 50 }, (_, i) => `key${i}: value`).join(', ')}}\n`
   const uses = (count: number): string => template + Array.from({ length: count }, (_, i) => `b${i}: *a`).join('\n')
   assert.equal(Object.keys(readYaml(uses(100)).value as object).length, 101)
@@ -165,15 +141,15 @@ test('what aliases write out is in proportion to the text', () => {
 })
 
 const deep = [
-  { name: 'brackets', text: '['.repeat(20_000) },
-  { name: 'dashes', text: `${'- '.repeat(20_000)}a` },
-  { name: 'braces', text: '{a: '.repeat(20_000) },
-  { name: 'a mixture', text: '- '.repeat(900) + '['.repeat(900) + ']'.repeat(900) },
+  { name: 'flow sequences', text: '['.repeat(20_000) },
+  { name: 'block sequences', text: `${'- '.repeat(20_000)}a` },
+  { name: 'flow mappings', text: '{a: '.repeat(20_000) },
+  { name: 'block and flow collections combined', text: '- '.repeat(900) + '['.repeat(900) + ']'.repeat(900) },
 ]
 for (const { name, text } of deep)
   test(`the depth of ${name} is bounded`, () => assert.throws(() => readYaml(text), /exceeded max depth of 1000/))
 
-test('what is not too deep is read', () => {
+test('documents below the maximum depth are read', () => {
   let value = readYaml('['.repeat(999) + ']'.repeat(999)).value
   let depth = 0
   for (; Array.isArray(value); value = value[0]) depth++

@@ -1,38 +1,38 @@
-// A YAML text to the JSON value that it stands for: the first document, mappings with text keys, aliases written out.
+// YAML reader: first document to a JSON value, with string keys and expanded aliases.
 
 import { quote } from '../../api/field-error.js'
 import type { Json } from '../../api/object.js'
 import { shorten } from '../../base/shorten.js'
-import { setMember } from '../../schema/read.js'
-import { formatFloat } from './format-float.js'
+import { decodeBase64 } from '../../base/text/base64.js'
+import { floatText } from '../../base/text/float-text.js'
+import { setMember } from '../../schema/json/read.js'
 import { type AliasNode, type MappingNode, parseDocument, type ScalarNode, type SequenceNode, type YamlNode } from './parser.js'
 import { type ResolvedScalar, resolvePlain } from './resolve-scalar.js'
 import { scanError, valueError } from './yaml-error.js'
 
 export interface YamlDocument {
   readonly value: Json
-  /** One sentence for each key that stood more than once: `line 6: key "k" already set in map`. The last one counts. */
+  /** Up to 100 messages such as `line 6: key "k" already set in map`. The last value wins. */
   readonly duplicates: readonly string[]
 }
 
 const maxDepth = 1000
-/** What aliases may write out, in characters: so much, and some times the text, so that the work stays in proportion to what was sent. */
+/** Default number of characters that aliases may expand to, in addition to ten times the text length. Limits "billion laughs" documents. */
 const aliasAllowance = 256 * 1024
 const aliasFactor = 10
-/** What each value and key counts besides its characters. */
+/** Characters that each value and key from an alias costs, in addition to its text. */
 const nodeCost = 8
 
-/** More of them tell nobody anything. */
 const maxDuplicates = 100
 
 const forbiddenCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 
-/** Throws a YamlError. An empty text is null. */
-export function readYaml(text: string): YamlDocument {
+/** `aliasCharacters`: characters that aliases may expand to. */
+export function readYaml(text: string, aliasCharacters = aliasAllowance + aliasFactor * text.length): YamlDocument {
   if (forbiddenCharacter.test(text)) throw scanError('control characters are not allowed', 0)
   const { root, isTree } = parseDocument(text)
   if (root === undefined) return { value: null, duplicates: [] }
-  const reader = new Reader(aliasAllowance + aliasFactor * text.length, isTree)
+  const reader = new Reader(aliasCharacters, isTree)
   return { value: reader.value(root), duplicates: reader.duplicates }
 }
 
@@ -43,7 +43,6 @@ class Reader {
   private readonly openAliases = new Set<string>()
   private allowance: number
   private depth = 0
-  /** Each node is read once. */
   private readonly isTree: boolean
 
   constructor(allowance: number, isTree: boolean) {
@@ -61,7 +60,7 @@ class Reader {
     return value
   }
 
-  /** Of lists in lists there may be half a million: where nobody reads a node again, its list becomes that of the values. */
+  /** Reuses the array of a node with one parent: a document may have half a million nested lists. */
   private sequence({ items }: SequenceNode): Json {
     if (!this.isTree || items.length === 0) return items.map((item) => this.value(item))
     const values = items as unknown as Json[]
@@ -77,7 +76,6 @@ class Reader {
     return result
   }
 
-  /** Only what is written out by an alias is counted: the text itself was paid for. */
   private spend(size: number): void {
     if (this.openAliases.size > 0) this.charge(size)
   }
@@ -100,14 +98,14 @@ class Reader {
     return target
   }
 
-  private fill(node: MappingNode, filling: Filling): void {
+  private fill(node: MappingNode, draft: MappingDraft): void {
     for (const { key, value } of node.entries) {
-      if (isMergeKey(key)) this.merge(value, filling)
-      else this.member(this.key(key), value, filling)
+      if (isMergeKey(key)) this.merge(value, draft)
+      else this.member(this.key(key), value, draft)
     }
   }
 
-  private member({ key, name }: MemberKey, value: YamlNode, { target, seen }: Filling): void {
+  private member({ key, name }: MemberKey, value: YamlNode, { target, seen }: MappingDraft): void {
     const member = this.value(value)
     if (seen.has(key) && this.duplicates.length < maxDuplicates)
       this.duplicates.push(`line ${value.line + 1}: key ${typeof key === 'string' ? quote(key) : name} already set in map`)
@@ -115,18 +113,18 @@ class Reader {
     setMember(target, name, member)
   }
 
-  /** The members of other mappings, as if they stood here; of several mappings the first counts. */
-  private merge(node: YamlNode, filling: Filling): void {
+  /** Merges `<<`; of several mappings the first wins. */
+  private merge(node: YamlNode, draft: MappingDraft): void {
     const resolved = node.kind === 'alias' ? node.target : node
     if (resolved.kind === 'mapping') {
-      if (node.kind === 'alias') this.alias(node, () => this.fill(resolved, filling))
-      else this.fill(resolved, filling)
+      if (node.kind === 'alias') this.alias(node, () => this.fill(resolved, draft))
+      else this.fill(resolved, draft)
       return
     }
-    if (node.kind !== 'sequence') throw wrongMerge()
+    if (node.kind !== 'sequence') throw mergeError()
     for (const item of node.items.toReversed()) {
-      if ((item.kind === 'alias' ? item.target : item).kind !== 'mapping') throw wrongMerge()
-      this.merge(item, filling)
+      if ((item.kind === 'alias' ? item.target : item).kind !== 'mapping') throw mergeError()
+      this.merge(item, draft)
     }
   }
 
@@ -137,35 +135,33 @@ class Reader {
     if (value === null) throw valueError('unsupported map key: null')
     if (node.kind === 'alias') this.charge(target.text.length + nodeCost)
     else this.spend(target.text.length + nodeCost)
-    return { key: value, name: type === 'float' ? formatFloat(Number(value)) : String(value) }
+    return { key: value, name: type === 'float' ? floatKey(Number(value)) : String(value) }
   }
 }
 
 interface MemberKey {
-  /** As it was written, before it became a text: `1` and `"1"` are two. */
   readonly key: Key
-  /** The name of the member of a JSON object that it becomes. */
   readonly name: string
 }
 
-interface Filling {
+interface MappingDraft {
   readonly target: Record<string, Json>
   readonly seen: Set<Key>
 }
 
-const wrongMerge = (): Error => valueError('map merge requires map or sequence of maps as the value')
+const mergeError = (): Error => valueError('map merge requires map or sequence of maps as the value')
 
 const isMergeKey = (node: YamlNode): boolean => node.kind === 'scalar' && node.text === '<<' && (node.isPlain || node.tag === 'merge')
 
-/** A tag decides, then quotes, then how the text looks. */
+/** The tag determines the type, then quotes, then the text. */
 function resolveNode(node: ScalarNode): ResolvedScalar {
   if (node.tag === undefined) return node.isPlain ? resolvePlain(node.text) : { type: 'text', value: node.text }
   if (node.tag === 'binary') return { type: 'text', value: decodeBinary(node.text) }
-  const wanted = taggedTypes.get(node.tag)
-  if (wanted === undefined) return { type: 'text', value: node.text }
+  const taggedType = taggedTypes.get(node.tag)
+  if (taggedType === undefined) return { type: 'text', value: node.text }
   const resolved = resolvePlain(node.text)
-  if (resolved.type === wanted) return resolved
-  if (wanted === 'float' && resolved.type === 'integer') return { type: 'float', value: Number(resolved.value) }
+  if (resolved.type === taggedType) return resolved
+  if (taggedType === 'float' && resolved.type === 'integer') return { type: 'float', value: Number(resolved.value) }
   throw valueError(`cannot decode !!${tagNames[resolved.type]} \`${shorten(node.text)}\` as a !!${node.tag}`)
 }
 
@@ -185,8 +181,11 @@ const taggedTypes = new Map<string, ResolvedScalar['type']>([
   ['timestamp', 'timestamp'],
 ])
 
+const floatKey = (value: number): string =>
+  Number.isFinite(value) ? floatText(value + 0) : Number.isNaN(value) ? '.nan' : value > 0 ? '.inf' : '-.inf'
+
 function decodeBinary(text: string): string {
-  const base64 = text.replace(/[\r\n]/g, '')
-  if (base64.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) throw valueError('!!binary value contains invalid base64 data')
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
+  const bytes = decodeBase64(text)
+  if (typeof bytes === 'number') throw valueError('!!binary value contains invalid base64 data')
+  return new TextDecoder().decode(bytes)
 }

@@ -1,14 +1,14 @@
-// What a YAML text without quotes is: YAML 1.1 as the reference reads it, with `yes` and `on`, octal numbers and dates.
+// Types of plain YAML scalars by YAML 1.1, as in kube-apiserver: `yes` and `on`, octal numbers, timestamps.
 
-export type ScalarType = 'text' | 'integer' | 'float' | 'boolean' | 'null' | 'timestamp'
+type ScalarType = 'text' | 'integer' | 'float' | 'boolean' | 'null' | 'timestamp'
 
 export interface ResolvedScalar {
   readonly type: ScalarType
-  /** A timestamp stays the text that it was. */
+  /** The value of a timestamp is its text. */
   readonly value: string | number | bigint | boolean | null
 }
 
-const words: ReadonlyMap<string, ResolvedScalar> = new Map([
+const keywords: ReadonlyMap<string, ResolvedScalar> = new Map([
   ...spellings({ type: 'boolean', value: true }, 'y', 'yes', 'true', 'on'),
   ...spellings({ type: 'boolean', value: false }, 'n', 'no', 'false', 'off'),
   ...spellings({ type: 'null', value: null }, '', '~', 'null'),
@@ -17,22 +17,21 @@ const words: ReadonlyMap<string, ResolvedScalar> = new Map([
   ...['.nan', '.NaN', '.NAN'].map((word) => [word, { type: 'float', value: Number.NaN }] as const),
 ])
 
-/** In small letters, with a capital in front, and in capitals. */
-function spellings(meaning: ResolvedScalar, ...forms: readonly string[]): readonly (readonly [string, ResolvedScalar])[] {
-  return forms.flatMap((form) => {
-    const capital = form.replace(/[a-z]/, (letter) => letter.toUpperCase())
-    return [form, capital, form.toUpperCase()].map((word) => [word, meaning] as const)
+function spellings(scalar: ResolvedScalar, ...lowerCase: readonly string[]): readonly (readonly [string, ResolvedScalar])[] {
+  return lowerCase.flatMap((word) => {
+    const capitalized = word.replace(/[a-z]/, (char) => char.toUpperCase())
+    return [word, capitalized, word.toUpperCase()].map((spelling) => [spelling, scalar] as const)
   })
 }
 
 const asText = (text: string): ResolvedScalar => ({ type: 'text', value: text })
-const mayBeWord = /^[yYnNtTfFoO~.+-]/
+const mayBeKeyword = /^[yYnNtTfFoO~.+-]/
 const mayBeNumber = /^[-+.0-9]/
 
 export function resolvePlain(text: string): ResolvedScalar {
-  if (text === '' || mayBeWord.test(text)) {
-    const word = words.get(text)
-    if (word !== undefined) return word
+  if (text === '' || mayBeKeyword.test(text)) {
+    const keyword = keywords.get(text)
+    if (keyword !== undefined) return keyword
   }
   if (!mayBeNumber.test(text)) return asText(text)
   if (text.startsWith('.')) return resolveFloat(text) ?? asText(text)
@@ -41,23 +40,23 @@ export function resolvePlain(text: string): ResolvedScalar {
   return resolveInteger(digits) ?? resolveFloat(digits) ?? asText(text)
 }
 
-const integerForms: readonly { readonly form: RegExp; readonly prefix: string }[] = [
-  { form: /^([-+]?)(0|[1-9][0-9]*)$/, prefix: '' },
-  { form: /^([-+]?)0[xX]([0-9A-Fa-f]+)$/, prefix: '0x' },
-  { form: /^([-+]?)0[oO]?([0-7]+)$/, prefix: '0o' },
-  { form: /^([-+]?)0[bB]([01]+)$/, prefix: '0b' },
+const integerFormats: readonly { readonly pattern: RegExp; readonly prefix: string }[] = [
+  { pattern: /^([-+]?)(0|[1-9][0-9]*)$/, prefix: '' },
+  { pattern: /^([-+]?)0[xX]([0-9A-Fa-f]+)$/, prefix: '0x' },
+  { pattern: /^([-+]?)0[oO]?([0-7]+)$/, prefix: '0o' },
+  { pattern: /^([-+]?)0[bB]([01]+)$/, prefix: '0b' },
 ]
 const maxDigits = 80
 
-/** Integers that 64 bits hold, with a sign or without; of the larger ones the reference makes floats. */
+/** Parses signed or unsigned 64-bit integers. Returns undefined for larger ones; decimal ones become floats, as in kube-apiserver. */
 function resolveInteger(text: string): ResolvedScalar | undefined {
   if (/^-?[1-9][0-9]{0,14}$/.test(text)) return { type: 'integer', value: Number(text) }
   if (text.length > maxDigits) return undefined
-  for (const { form, prefix } of integerForms) {
-    const match = form.exec(text)
+  for (const { pattern, prefix } of integerFormats) {
+    const match = pattern.exec(text)
     if (match === null) continue
-    const size = BigInt(`${prefix}${match[2]}`)
-    const value = match[1] === '-' ? -size : size
+    const magnitude = BigInt(`${prefix}${match[2]}`)
+    const value = match[1] === '-' ? -magnitude : magnitude
     if (value < -(2n ** 63n) || value >= (match[1] === '' ? 2n ** 64n : 2n ** 63n)) return undefined
     return { type: 'integer', value: Number.isSafeInteger(Number(value)) ? Number(value) : value }
   }
@@ -70,12 +69,11 @@ function resolveFloat(text: string): ResolvedScalar | undefined {
   return Number.isFinite(value) ? { type: 'float', value } : undefined
 }
 
-const timestampForm =
+const timestampPattern =
   /^([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?:(?:[Tt]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]{1,9})?(?:Z|[-+][0-9]{2}:[0-9]{2}))|(?: ([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]{1,9})?))?$/
 
-/** A day of the calendar, perhaps with a time. */
 function isTimestamp(text: string): boolean {
-  const match = timestampForm.exec(text)
+  const match = timestampPattern.exec(text)
   if (match === null) return false
   const [year = 0, month = 0, day = 0] = match.slice(1, 4).map(Number)
   const [hour = 0, minute = 0, second = 0] = [match[4] ?? match[7], match[5] ?? match[8], match[6] ?? match[9]].map((part) =>
@@ -87,5 +85,5 @@ function isTimestamp(text: string): boolean {
   return day <= days
 }
 
-/** Numbers to the base 60 are not read as such, but other readers would: a text that looks like one wants quotes. */
+/** Quoted when written, because other YAML 1.1 readers parse base-60 numbers. */
 export const isBase60 = (text: string): boolean => /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)

@@ -1,4 +1,4 @@
-// What may stand before a YAML node or document: anchors, tags and directives, read from a cursor.
+// Scanner of YAML anchors, tags and directives.
 
 import { type Cursor, endOfText, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './cursor.js'
 import { scanError } from './yaml-error.js'
@@ -11,29 +11,29 @@ function takePattern(cursor: Cursor, pattern: RegExp): string {
   return cursor.take(pattern.exec(cursor.text)?.[0].length ?? 0)
 }
 
-/** The name behind `&` or `*`. */
 export function scanAnchor(cursor: Cursor): string {
   cursor.advance()
   const name = takePattern(cursor, wordPattern)
   const next = cursor.code()
-  const endsWell = isBlankOrEnd(next) || '?:,]}%@`'.includes(String.fromCharCode(next))
-  if (name === '' || !endsWell) throw scanError('did not find expected alphabetic or numeric character', cursor.line)
+  const isTerminated = isBlankOrEnd(next) || '?:,]}%@`'.includes(String.fromCharCode(next))
+  if (name === '' || !isTerminated) throw scanError('did not find expected alphabetic or numeric character', cursor.line)
   return name
 }
 
-export interface TagWords {
+/** Handle and suffix of a tag, or name and value of a directive. */
+interface NameAndValue {
   readonly name: string
   readonly value: string
 }
 
-/** `!<spelt:out>`, `!!suffix`, `!handle!suffix`, `!suffix`, or `!` alone. */
-export function scanTag(cursor: Cursor): TagWords {
+/** `!<verbatim>`, `!!suffix`, `!handle!suffix`, `!suffix`, or `!`. */
+export function scanTag(cursor: Cursor): NameAndValue {
   const tag = cursor.text.startsWith('!<', cursor.at) ? takeVerbatimTag(cursor) : takeShortTag(cursor)
   if (!isBlankOrEnd(cursor.code())) throw scanError('did not find expected whitespace or line break', cursor.line)
   return tag
 }
 
-function takeVerbatimTag(cursor: Cursor): TagWords {
+function takeVerbatimTag(cursor: Cursor): NameAndValue {
   cursor.advance(2)
   const value = takeUri(cursor)
   if (cursor.code() !== '>'.charCodeAt(0)) throw scanError("did not find the expected '>'", cursor.line)
@@ -41,7 +41,7 @@ function takeVerbatimTag(cursor: Cursor): TagWords {
   return { name: '', value }
 }
 
-function takeShortTag(cursor: Cursor): TagWords {
+function takeShortTag(cursor: Cursor): NameAndValue {
   cursor.advance()
   const word = takePattern(cursor, wordPattern)
   if (cursor.code() === '!'.charCodeAt(0)) {
@@ -66,8 +66,8 @@ function decodeUri(uri: string, cursor: Cursor): string {
   }
 }
 
-/** `%YAML 1.1`. Handles of tags have no use where only the core tags are known, and a long prefix would be written out at each use. */
-export function scanDirective(cursor: Cursor): TagWords {
+/** Reads `%YAML` and its version, which the parser checks. Rejects `%TAG`: a long prefix would be expanded at each use. */
+export function scanDirective(cursor: Cursor): NameAndValue {
   cursor.advance()
   const name = takePattern(cursor, wordPattern)
   if (name === 'TAG') throw scanError('found unsupported %TAG directive', cursor.line)

@@ -1,4 +1,4 @@
-// The four ways to write a text in YAML (plain, in quotes of either kind, as a block), read from a cursor.
+// Scanner of YAML scalars: plain, single-quoted, double-quoted, block.
 
 import { type Cursor, endOfText, isBlank, isBreak, isBreakOrEnd, isSpace, isTab } from './cursor.js'
 import { endOfBlanks, endOfDoubleQuoted, endOfLine, endOfPlain, endOfSingleQuoted } from './line-runs.js'
@@ -9,7 +9,7 @@ const hash = code('#')
 const backslash = code('\\')
 const singleQuote = code("'")
 
-/** White space between two parts of a text: spaces stay, one line break is a space, more are one fewer. */
+/** White space between words of a plain or quoted scalar: one line break becomes a space, n line breaks become n - 1. */
 interface Gap {
   readonly text: string
   readonly hasBreak: boolean
@@ -18,9 +18,7 @@ interface Gap {
 const noGap: Gap = { text: '', hasBreak: false }
 
 interface GapRules {
-  /** A tab before this column, on a new line, is an error in a plain text. */
   readonly minColumn?: number
-  /** A line break was escaped away before the gap. */
   readonly afterEscapedBreak?: boolean
 }
 
@@ -50,15 +48,13 @@ function takeGap(cursor: Cursor, rules: GapRules): Gap {
   return { text: firstBreak + moreBreaks, hasBreak }
 }
 
-export interface PlainContext {
-  /** The column that following lines of the text must reach; unimportant inside brackets. */
+interface PlainContext {
   readonly minColumn: number
   readonly inFlow: boolean
 }
 
-export interface PlainScalar {
+interface PlainScalar {
   readonly value: string
-  /** The text was followed by the end of its line, so that a new key may begin. */
   readonly endsLine: boolean
 }
 
@@ -101,7 +97,7 @@ interface QuotedRun {
   readonly endsInEscapedBreak: boolean
 }
 
-/** Up to the closing quote or the end of the line; a doubled quote is one. */
+/** Reads `''` as one quote. */
 function takeSingleQuotedRun(cursor: Cursor): QuotedRun {
   let text = ''
   for (;;) {
@@ -175,16 +171,15 @@ function takeEscape(cursor: Cursor): string {
 
 interface BlockHeader {
   readonly chomping: 'strip' | 'clip' | 'keep'
-  /** 0: to be found out from the first line. */
   readonly increment: number
 }
 
-/** A text after `|` or `>`: each line of it is indented, and the indentation is no part of it. */
+/** Reads a block scalar, beginning with `|` or `>`. */
 export function scanBlock(cursor: Cursor, parentIndent: number): string {
   const isFolded = cursor.take() === '>'
   const { chomping, increment } = takeBlockHeader(cursor)
-  const given = increment === 0 ? 0 : Math.max(parentIndent, 0) + increment
-  const head = takeBlockBreaks(cursor, given, parentIndent)
+  const explicitIndent = increment === 0 ? 0 : Math.max(parentIndent, 0) + increment
+  const head = takeBlockBreaks(cursor, explicitIndent, parentIndent)
   const indent = head.indent
   let value = ''
   let lineBreak = ''
@@ -215,7 +210,6 @@ function takeBlockHeader(cursor: Cursor): BlockHeader {
   return { chomping: sign === '-' ? 'strip' : sign === '+' ? 'keep' : 'clip', increment: digit === undefined ? 0 : Number(digit) }
 }
 
-/** Empty lines, and the indentation of the line after them. With an indent of 0 the deepest line so far tells what it is. */
 function takeBlockBreaks(cursor: Cursor, indent: number, parentIndent: number): { readonly breaks: string; readonly indent: number } {
   let breaks = ''
   let deepest = 0

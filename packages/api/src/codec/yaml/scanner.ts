@@ -1,5 +1,4 @@
-// YAML text to tokens. Indentation becomes tokens too, and a key is known only when its colon comes: until then the tokens
-// from where it may begin are held back, so that the key's own can be put before them.
+// YAML scanner: text to tokens. Buffers tokens from a possible simple key (a key without `?`) until a colon confirms the key.
 
 import { Cursor, endOfText, isBlank, isBlankOrEnd, isBreak, isSpace, isTab } from './cursor.js'
 import { endOfLine } from './line-runs.js'
@@ -8,17 +7,14 @@ import { scanBlock, scanPlain, scanQuoted } from './scan-scalar.js'
 import type { Token, TokenKind } from './token.js'
 import { scanError } from './yaml-error.js'
 
-/** A key without a question mark is on one line, and no longer than this. */
+/** Maximum characters of a simple key (a key without `?`), which must be on one line. */
 const maxSimpleKeyLength = 1024
 const maxDepth = 1000
-/** How many tokens that were taken stay in the queue before it is moved up. */
-const maxSpent = 4096
+const maxConsumedTokens = 4096
 
-/** A place where a key may have begun. */
 interface SimpleKey {
-  /** A key must have begun here, for the line stands where keys stand. */
   readonly isRequired: boolean
-  /** The number of the token that stands there. */
+  /** Number of the first token of the key, counted from the start of the text. */
   readonly token: number
   readonly at: number
   readonly line: number
@@ -31,15 +27,14 @@ const byteOrderMark = 0xfeff
 
 export class Scanner {
   private readonly cursor: Cursor
-  /** Tokens that were scanned and not yet taken; the first of them has the number `taken`. */
   private readonly queue: Token[] = []
   private head = 0
-  /** Nothing can come before the first token any more. */
   private isReady = false
-  private taken = 0
-  /** One place for each bracket that is open, and one for outside. */
+  private takenCount = 0
+  /** The possible simple key of each flow level. */
   private readonly keys: (SimpleKey | undefined)[] = [undefined]
-  private readonly pendingTokens = new Map<number, SimpleKey>()
+  /** Possible keys by the number of their token. */
+  private readonly keysByToken = new Map<number, SimpleKey>()
   private readonly indents: number[] = []
   private indent = -1
   private isKeyAllowed = true
@@ -60,9 +55,9 @@ export class Scanner {
     const token = this.peek()
     this.isReady = false
     this.head++
-    this.taken++
+    this.takenCount++
     if (this.head === this.queue.length) this.queue.length = 0
-    else if (this.head > maxSpent) this.queue.splice(0, this.head)
+    else if (this.head > maxConsumedTokens) this.queue.splice(0, this.head)
     else return token
     this.head = 0
     return token
@@ -74,7 +69,7 @@ export class Scanner {
 
   private needsMore(): boolean {
     if (this.head === this.queue.length) return true
-    const key = this.pendingTokens.get(this.taken)
+    const key = this.keysByToken.get(this.takenCount)
     return key !== undefined && this.isStillPossible(key)
   }
 
@@ -82,14 +77,13 @@ export class Scanner {
     this.queue.push({ kind, line: this.cursor.line })
   }
 
-  private emitSign(kind: TokenKind, length = 1): void {
+  private emitIndicator(kind: TokenKind, length = 1): void {
     this.emit(kind)
     this.cursor.advance(length)
   }
 
-  /** Puts a token before the one with this number. */
   private insert(token: Token, number: number): void {
-    this.queue.splice(this.head + number - this.taken, 0, token)
+    this.queue.splice(this.head + number - this.takenCount, 0, token)
   }
 
   private scan(): void {
@@ -104,7 +98,7 @@ export class Scanner {
     else if (!this.scanIndicator(String.fromCharCode(next))) this.scanPlain(next)
   }
 
-  /** Over white space, comments and line ends. Tabs do not indent. */
+  /** Skips white space and comments. Tabs cannot indent. */
   private skipToToken(): void {
     const { cursor } = this
     for (;;) {
@@ -140,19 +134,18 @@ export class Scanner {
     this.unrollIndent(-1)
     this.dropKey()
     this.isKeyAllowed = false
-    this.emitSign(kind, 3)
+    this.emitIndicator(kind, 3)
   }
 
-  /** Whether the character meant something by itself, and was dealt with. */
   private scanIndicator(character: string): boolean {
     const inFlow = this.flowLevel > 0
-    const standsAlone = isBlankOrEnd(this.cursor.code(1))
+    const isBeforeBlank = isBlankOrEnd(this.cursor.code(1))
     if (character === '[' || character === '{') this.scanFlowStart(character)
     else if (character === ']' || character === '}') this.scanFlowEnd(character)
     else if (character === ',') this.scanFlowEntry()
-    else if (character === '-' && standsAlone) this.scanBlockEntry()
-    else if (character === '?' && (inFlow || standsAlone)) this.scanKeySign()
-    else if (character === ':' && (inFlow || standsAlone)) this.scanValueSign()
+    else if (character === '-' && isBeforeBlank) this.scanBlockEntry()
+    else if (character === '?' && (inFlow || isBeforeBlank)) this.scanKeyIndicator()
+    else if (character === ':' && (inFlow || isBeforeBlank)) this.scanValueIndicator()
     else if (character === '*' || character === '&' || character === '!') this.scanProperty(character)
     else if ((character === '|' || character === '>') && !inFlow) this.scanBlock()
     else if (character === "'" || character === '"') this.scanQuoted()
@@ -161,24 +154,24 @@ export class Scanner {
   }
 
   private scanFlowStart(bracket: '[' | '{'): void {
-    this.noteKey()
+    this.savePossibleKey()
     this.keys.push(undefined)
     if (this.flowLevel > maxDepth) throw scanError(`exceeded max depth of ${maxDepth}`, this.cursor.line)
     this.isKeyAllowed = true
-    this.emitSign(bracket)
+    this.emitIndicator(bracket)
   }
 
   private scanFlowEnd(bracket: ']' | '}'): void {
     this.dropKey()
     if (this.flowLevel > 0) this.keys.pop()
     this.isKeyAllowed = false
-    this.emitSign(bracket)
+    this.emitIndicator(bracket)
   }
 
   private scanFlowEntry(): void {
     this.dropKey()
     this.isKeyAllowed = true
-    this.emitSign(',')
+    this.emitIndicator(',')
   }
 
   private scanBlockEntry(): void {
@@ -188,20 +181,20 @@ export class Scanner {
     }
     this.dropKey()
     this.isKeyAllowed = true
-    this.emitSign('-')
+    this.emitIndicator('-')
   }
 
-  private scanKeySign(): void {
+  private scanKeyIndicator(): void {
     if (this.flowLevel === 0) {
       if (!this.isKeyAllowed) throw scanError('mapping keys are not allowed in this context', this.cursor.line)
       this.rollIndent('mapping-start')
     }
     this.dropKey()
     this.isKeyAllowed = this.flowLevel === 0
-    this.emitSign('key')
+    this.emitIndicator('key')
   }
 
-  private scanValueSign(): void {
+  private scanValueIndicator(): void {
     const key = this.keys.at(-1)
     if (key !== undefined && this.isStillPossible(key)) {
       this.insert({ kind: 'key', line: key.line }, key.token)
@@ -215,11 +208,11 @@ export class Scanner {
       }
       this.isKeyAllowed = this.flowLevel === 0
     }
-    this.emitSign('value')
+    this.emitIndicator('value')
   }
 
   private scanProperty(sign: '*' | '&' | '!'): void {
-    this.noteKey()
+    this.savePossibleKey()
     this.isKeyAllowed = false
     const line = this.cursor.line
     if (sign === '!') this.queue.push({ kind: 'tag', line, ...scanTag(this.cursor) })
@@ -234,7 +227,7 @@ export class Scanner {
   }
 
   private scanQuoted(): void {
-    this.noteKey()
+    this.savePossibleKey()
     this.isKeyAllowed = false
     const line = this.cursor.line
     this.queue.push({ kind: 'scalar', line, value: scanQuoted(this.cursor), isPlain: false })
@@ -243,10 +236,10 @@ export class Scanner {
   private scanPlain(first: number): void {
     const { cursor } = this
     const isDash = first === code('-')
-    const isOpen = this.flowLevel === 0 && (first === code('?') || first === code(':'))
-    if (isDash ? isBlank(cursor.code(1)) : !isOpen && (isBlankOrEnd(first) || neverPlain.has(first)))
+    const canStartPlain = this.flowLevel === 0 && (first === code('?') || first === code(':'))
+    if (isDash ? isBlank(cursor.code(1)) : !canStartPlain && (isBlankOrEnd(first) || indicators.has(first)))
       throw scanError('found character that cannot start any token', cursor.line)
-    this.noteKey()
+    this.savePossibleKey()
     this.isKeyAllowed = false
     const line = cursor.line
     const scalar = scanPlain(cursor, { minColumn: this.indent + 1, inFlow: this.flowLevel > 0 })
@@ -254,18 +247,17 @@ export class Scanner {
     if (scalar.endsLine) this.isKeyAllowed = true
   }
 
-  /** A key may begin here. */
-  private noteKey(): void {
+  private savePossibleKey(): void {
     if (!this.isKeyAllowed) return
     this.dropKey()
     const { at, line, column } = this.cursor
     const isRequired = this.flowLevel === 0 && this.indent === column
-    const key: SimpleKey = { isRequired, token: this.taken + this.queue.length - this.head, at, line, column }
+    const key: SimpleKey = { isRequired, token: this.takenCount + this.queue.length - this.head, at, line, column }
     this.keys[this.keys.length - 1] = key
-    this.pendingTokens.set(key.token, key)
+    this.keysByToken.set(key.token, key)
   }
 
-  /** No key began where one may have begun. */
+  /** Discards the possible key of the current flow level. Throws if a colon had to follow. */
   private dropKey(): void {
     const key = this.keys.at(-1)
     if (key?.isRequired) throw scanError("could not find expected ':'", this.cursor.line)
@@ -274,20 +266,20 @@ export class Scanner {
 
   private forgetKey(): void {
     const key = this.keys.at(-1)
-    if (key !== undefined) this.pendingTokens.delete(key.token)
+    if (key !== undefined) this.keysByToken.delete(key.token)
     this.keys[this.keys.length - 1] = undefined
   }
 
   private isStillPossible(key: SimpleKey): boolean {
     if (key.line === this.cursor.line && key.at + maxSimpleKeyLength >= this.cursor.at) return true
     if (key.isRequired) throw scanError("could not find expected ':'", this.cursor.line)
-    this.pendingTokens.delete(key.token)
-    const place = this.keys.lastIndexOf(key)
-    if (place >= 0) this.keys[place] = undefined
+    this.keysByToken.delete(key.token)
+    const index = this.keys.lastIndexOf(key)
+    if (index >= 0) this.keys[index] = undefined
     return false
   }
 
-  /** A deeper column opens a collection, here or where the key began. */
+  /** Opens a block collection if the column of the key, or else of the cursor, is deeper than the current indentation. */
   private rollIndent(kind: 'sequence-start' | 'mapping-start', key?: SimpleKey): void {
     const column = key?.column ?? this.cursor.column
     if (this.flowLevel > 0 || this.indent >= column) return
@@ -298,7 +290,6 @@ export class Scanner {
     else this.insert({ kind, line: key.line }, key.token)
   }
 
-  /** A column further left closes what was opened to the right of it. */
   private unrollIndent(column: number): void {
     if (this.flowLevel > 0) return
     while (this.indent > column) {
@@ -308,5 +299,4 @@ export class Scanner {
   }
 }
 
-/** Characters with which no plain text begins. */
-const neverPlain = new Set([...'-?:,[]{}#&*!|>\'"%@`'].map(code))
+const indicators = new Set([...'-?:,[]{}#&*!|>\'"%@`'].map(code))

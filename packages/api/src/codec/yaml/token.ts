@@ -1,4 +1,4 @@
-// The words of a YAML text, as the scanner gives them to the parser.
+// YAML tokens.
 
 export type TokenKind =
   | 'stream-end'
@@ -7,7 +7,6 @@ export type TokenKind =
   | 'document-end'
   | 'sequence-start'
   | 'mapping-start'
-  /** Of a collection that indentation opened. */
   | 'block-end'
   | '['
   | ']'
@@ -24,12 +23,11 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind
-  /** Counted from 0. */
   readonly line: number
-  /** The text of a scalar, the name of an anchor, the suffix of a tag, the value of a directive. */
+  /** Text of a scalar, alias or anchor; suffix of a tag; value of a directive. */
   readonly value?: string
-  /** The handle of a tag, `!!` for one; empty for a tag that is spelt out. The name of a directive. */
+  /** Handle of a tag or name of a directive. */
   readonly name?: string
-  /** Of a scalar: without quotes, and so perhaps not a text. */
+  /** True for a scalar without quotes or block indicator. */
   readonly isPlain?: boolean
 }

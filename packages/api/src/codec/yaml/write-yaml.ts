@@ -1,11 +1,11 @@
-// A JSON value as YAML text, exactly as the reference writes it: block style, keys in order, lists not deeper than their key.
+// YAML writer with the output of kube-apiserver: block style, sorted keys, sequences at the indentation of their key.
 
 import type { Json } from '../../api/object.js'
 import { compareKeys } from './key-order.js'
-import { hasLineBreak, type ScalarPlace, writeScalar } from './write-scalar.js'
+import { hasLineBreak, type ScalarPosition, writeScalar } from './write-scalar.js'
 
 const indentUnit = 2
-/** Longer keys, counted in bytes, stand behind a question mark. */
+/** Longer keys, and keys with line breaks, are written after `?`. */
 const maxSimpleKeyBytes = 128
 
 export function writeYaml(value: Json): string {
@@ -20,10 +20,9 @@ const isCollection = (value: Json): value is Collection => typeof value === 'obj
 const isEmpty = (value: Collection): boolean => (isList(value) ? value.length === 0 : Object.keys(value).length === 0)
 const writeEmpty = (value: Collection): string => (isList(value) ? '[]' : '{}')
 
-/** A block that ends in a line break needs no other. */
 const endLine = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
 
-/** The lines of a collection; the first one without its indentation, for it may stand behind a dash. The last one may lack its end. */
+/** Does not indent the first line, which may follow a dash. */
 function writeCollection(value: Collection, indent: number): string {
   const entries = isList(value) ? value.map((item) => writeItem(item, indent)) : writeMembers(value, indent)
   const indentation = ' '.repeat(indent)
@@ -34,10 +33,10 @@ function writeItem(item: Json, indent: number): string {
   return `- ${writeInline(item, { column: indent + 2, indent, isKey: false })}`
 }
 
-/** Behind a dash, a question mark or a colon that stands alone: a collection begins on the same line. */
-function writeInline(value: Json, place: ScalarPlace): string {
-  if (!isCollection(value)) return writeScalar(value, place)
-  return isEmpty(value) ? writeEmpty(value) : writeCollection(value, place.indent + indentUnit)
+/** Writes a value after `-` or `:` on the same line. */
+function writeInline(value: Json, position: ScalarPosition): string {
+  if (!isCollection(value)) return writeScalar(value, position)
+  return isEmpty(value) ? writeEmpty(value) : writeCollection(value, position.indent + indentUnit)
 }
 
 function writeMembers(value: { readonly [key: string]: Json }, indent: number): readonly string[] {
@@ -49,7 +48,7 @@ function writeMembers(value: { readonly [key: string]: Json }, indent: number): 
 
 function writeMember(key: string, value: Json, indent: number): string {
   if (hasLineBreak(key) || isLong(key)) {
-    const inline: ScalarPlace = { column: indent + 2, indent, isKey: false }
+    const inline: ScalarPosition = { column: indent + 2, indent, isKey: false }
     return `${endLine(`? ${writeScalar(key, inline)}`)}${' '.repeat(indent)}: ${writeInline(value, inline)}`
   }
   const name = `${writeScalar(key, { column: indent, indent, isKey: true })}:`

@@ -1,12 +1,12 @@
-// Path elements: their order, their canonical form, and how they are printed.
+// Path elements: order, canonical and printed text.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readFieldsV1 } from '../managed-fields/managed-fields-entries.js'
 import { printPaths } from './field-set.js'
-import { readFieldsV1 } from './fields-v1.js'
 import { canonicalElement, compareElements } from './path-element.js'
 
-test('fields come before keyed items, values and positions, and numbers stand as numbers', () => {
+test('order: fields, keyed items, values, indexes; numbers by value', () => {
   const ordered = [
     '.',
     'f:',
@@ -37,7 +37,7 @@ test('fields come before keyed items, values and positions, and numbers stand as
   assert.deepEqual([...ordered].reverse().sort(compareElements), ordered)
 })
 
-const forms: readonly { readonly text: string; readonly canonical: string | undefined }[] = [
+const elements: readonly { readonly text: string; readonly canonical: string | undefined }[] = [
   { text: 'f:any thing', canonical: 'f:any thing' },
   { text: 'v: "a"', canonical: 'v:"a"' },
   { text: 'v:"<&>"', canonical: 'v:"\\u003c\\u0026\\u003e"' },
@@ -52,9 +52,9 @@ const forms: readonly { readonly text: string; readonly canonical: string | unde
   { text: 'f', canonical: undefined },
 ]
 
-for (const { text, canonical } of forms) test(`the canonical form of ${text}`, () => assert.equal(canonicalElement(text), canonical))
+for (const { text, canonical } of elements) test(`canonicalElement of ${text}`, () => assert.equal(canonicalElement(text), canonical))
 
-test('paths as conflicts print them, members before what lies below', () => {
+test('printPaths prints members before nested paths', () => {
   const { set } = readFieldsV1({
     'f:spec': {
       'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { 'f:name': {}, '.': {} } },
@@ -72,7 +72,7 @@ test('paths as conflicts print them, members before what lies below', () => {
   ])
 })
 
-test('a set that is too deep is none', () => {
+test('readFieldsV1 rejects sets that are too deep', () => {
   let deep: object = {}
   for (let i = 0; i < 1000; i++) deep = { 'f:a': deep }
   assert.equal(readFieldsV1(deep), undefined)

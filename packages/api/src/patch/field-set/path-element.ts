@@ -1,17 +1,33 @@
-// One step of a path in a field set, as managedFields spell it: `f:name`, `k:{"port":80}`, `v:"x"`, `i:0`, and `.` for the value itself.
-// The text is the element; this file knows its order, its canonical form and how conflicts print it.
+// Path elements of managedFields: `f:name`, `k:{"port":80}`, `v:"x"`, `i:0`, and `.` for the value itself. Order and text of elements.
 
-import { compareText } from '../base/text-order.js'
-import { writeAny } from '../schema/write.js'
-import { cached } from './element-cache.js'
+import { compareText } from '../../base/text-order.js'
+import { parseJsonCarefully } from '../../schema/json/parse-json.js'
+import { jsonText, writeAny } from '../../schema/json/write.js'
 
-/** Marks that the value which holds the other elements is itself a member. */
+const maxCachedTexts = 1024
+const maxCachedLength = 64
+
+export function memoizeText(convert: (text: string) => string): (text: string) => string {
+  const cache = new Map<string, string>()
+  return (text) => {
+    const found = cache.get(text)
+    if (found !== undefined) return found
+    const converted = convert(text)
+    if (text.length > maxCachedLength) return converted
+    // Bounded, because clients choose the texts.
+    if (cache.size >= maxCachedTexts) cache.clear()
+    cache.set(text, converted)
+    return converted
+  }
+}
+
+/** Element that makes an inner node of a field set a member. */
 export const self = '.'
 
-export const fieldElement: (name: string) => string = cached((name) => `f:${name}`)
+export const fieldElement: (name: string) => string = memoizeText((name) => `f:${name}`)
 export const valueElement = (value: unknown): string => `v:${writeAny(value)}`
 
-/** Numbers before texts before truth values before the rest. */
+/** Orders numbers, strings, booleans, then null, lists and objects. */
 export function compareValues(a: unknown, b: unknown): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   const rank = valueRank(a) - valueRank(b)
@@ -31,7 +47,6 @@ const keyKind = kinds.indexOf('k')
 const valueKind = kinds.indexOf('v')
 const positionKind = kinds.indexOf('i')
 
-/** An element with what its order depends on, so that its text is parsed once and not in every comparison. */
 export interface RankedElement {
   readonly element: string
   readonly kind: number
@@ -44,7 +59,7 @@ export function rankElement(element: string): RankedElement {
   return { element, kind, value: kind === valueKind ? readJson(element) : kind === positionKind ? Number(element.slice(2)) : undefined }
 }
 
-/** The order in which managedFields are written: fields, then keyed items, then values, then positions. */
+/** Order of managedFields: fields, keyed items, values, indexes. */
 export function compareRanked(a: RankedElement, b: RankedElement): number {
   if (a.kind !== b.kind) return a.kind - b.kind
   if (a.element === b.element) return 0
@@ -57,7 +72,13 @@ export const compareElements = (a: string, b: string): number => compareRanked(r
 
 type Keys = { readonly [name: string]: unknown }
 
-const readJson = (element: string): unknown => JSON.parse(element.slice(2))
+/** Integers of 16 digits or more may be beyond 2^53. */
+const longInteger = /\d{16}/
+
+const readJson = (element: string): unknown => {
+  const text = element.slice(2)
+  return longInteger.test(text) ? parseJsonCarefully(text).value : JSON.parse(text)
+}
 
 type KeyEntries = readonly (readonly [name: string, value: unknown])[]
 
@@ -71,7 +92,7 @@ function compareKeys(a: KeyEntries, b: KeyEntries): number {
   return a.length - b.length
 }
 
-/** The one form of an element that a client wrote: 'unknown' for kinds of a later release, undefined for what is no element. */
+/** Returns 'unknown' for an unknown element type, which a later release may have written, and undefined if invalid. */
 export function canonicalElement(text: string): string | 'unknown' | undefined {
   if (text.length < 2 || text.charAt(1) !== ':') return undefined
   switch (text.charAt(0)) {
@@ -88,10 +109,10 @@ export function canonicalElement(text: string): string | 'unknown' | undefined {
   }
 }
 
-function canonicalJson(text: string, fits: (value: unknown) => boolean): string | undefined {
+function canonicalJson(text: string, isValid: (value: unknown) => boolean): string | undefined {
   try {
     const value = readJson(text)
-    return fits(value) ? text.slice(0, 2) + writeAny(text.startsWith('k') ? sortedKeys(value as Keys) : value) : undefined
+    return isValid(value) ? text.slice(0, 2) + writeAny(text.startsWith('k') ? sortedKeys(value as Keys) : value) : undefined
   } catch {
     return undefined
   }
@@ -99,17 +120,16 @@ function canonicalJson(text: string, fits: (value: unknown) => boolean): string 
 
 const sortedKeys = (keys: Keys): Keys => Object.fromEntries(Object.entries(keys).sort(([a], [b]) => compareText(a, b)))
 
-/** Such as `.image`, `[port=80,protocol="TCP"]`, `[="x"]`. */
 export function printElement(element: string): string {
   switch (element.charAt(0)) {
     case 'f':
       return `.${element.slice(2)}`
     case 'k':
       return `[${Object.entries(readJson(element) as Keys)
-        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .map(([name, value]) => `${name}=${jsonText(value)}`)
         .join(',')}]`
     case 'v':
-      return `[=${JSON.stringify(readJson(element))}]`
+      return `[=${jsonText(readJson(element))}]`
     default:
       return `[${element.slice(2)}]`
   }

@@ -1,11 +1,10 @@
-// A list to which thousands of operations insert and remove anywhere: in chunks, so that what an operation pushes along is bounded.
+// List in chunks for JSON patches with thousands of operations: an insertion moves at most one chunk.
 
 const chunkLength = 4096
-/** Shorter lists are as quick without chunks. */
-export const longLength = 2 * chunkLength
+export const minChunkedLength = 2 * chunkLength
 
-export class LongList {
-  /** None of them is empty, but for the only one. */
+export class ChunkedList {
+  /** No chunk is empty, unless it is the only one. */
   readonly #chunks: unknown[][] = []
   #length: number
 
@@ -33,7 +32,7 @@ export class LongList {
     const { index, chunk, at } = this.#find(position)
     chunk.splice(at, 0, value)
     this.#length++
-    if (chunk.length >= longLength) this.#chunks.splice(index + 1, 0, chunk.splice(chunkLength))
+    if (chunk.length >= minChunkedLength) this.#chunks.splice(index + 1, 0, chunk.splice(chunkLength))
   }
 
   remove(position: number): void {
@@ -47,7 +46,6 @@ export class LongList {
     return ([] as unknown[]).concat(...this.#chunks)
   }
 
-  /** The chunk with a position; behind the last item it is the last chunk. */
   #find(position: number): { readonly index: number; readonly chunk: unknown[]; readonly at: number } {
     let at = position
     let index = 0

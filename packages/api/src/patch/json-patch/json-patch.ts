@@ -1,44 +1,38 @@
-// JSON patch (RFC 6902): operations one after the other, all or none. Containers are copied when first written to, so that neither
-// the document nor the patch is changed, and ten thousand operations on a great map do not copy it ten thousand times.
+// JSON patch (RFC 6902). Containers are copied on first write, so that 10,000 operations on a large map copy it once.
 
-import { shorten } from '../base/shorten.js'
-import { maxJsonDepth } from '../schema/json-parse.js'
-import { writeText } from '../schema/write.js'
-import { positionOf, readPointer } from './json-pointer.js'
-import { LongList, longLength } from './long-list.js'
-import { PatchError } from './patch-error.js'
-import { cloneJson, isEqual, isRecord, own, setOwn } from './plain.js'
+import { shorten } from '../../base/shorten.js'
+import { maxJsonDepth } from '../../schema/json/parse-json.js'
+import { writeText } from '../../schema/json/write.js'
+import { cloneJson, isEqual, isRecord, own, setOwn } from '../json-value.js'
+import { PatchError } from '../patch-error.js'
+import { ChunkedList, minChunkedLength } from './chunked-list.js'
 
 export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 const maxOperations = 10_000
-// What all copies of one patch may add.
 const maxCopiedLength = 3 * 1024 * 1024
-// A million empty lists are within that length, and take a second to copy: so what a copy costs is bounded, too. A plain item of a list
-// costs the least; containers and members are made one by one.
+/** Maximum cost of all copies: 1 per scalar, 8 per container and member name. Copying a million empty lists takes a second. */
 const maxCopyCost = 160_000
-const makingCost = 8
+const containerCost = 8
 
-type Container = unknown[] | LongList | { [name: string]: unknown }
+type Container = unknown[] | ChunkedList | { [name: string]: unknown }
 
-/** Throws a PatchError; its kind says whether the patch is none or could not be carried out. */
+/** Throws a PatchError. */
 export function jsonPatch(document: Json, patch: unknown): Json {
   const operations = readOperations(patch)
-  const state: State = { root: document, owned: new Set(), copied: 0, copyCost: 0, hasLong: false }
+  const state: State = { root: document, owned: new Set(), copied: 0, copyCost: 0, hasChunkedLists: false }
   for (const operation of operations) perform(state, operation)
   requireDepth(state.root)
-  return plain(state, state.root) as Json
+  return withArrays(state, state.root) as Json
 }
 
 interface State {
   root: unknown
-  /** The containers that were made here, and so may be changed. */
+  /** Containers that this patch has copied and may change. */
   readonly owned: Set<unknown>
-  /** The length of all copies as JSON. */
   copied: number
   copyCost: number
-  /** Whether a list was taken into chunks. */
-  hasLong: boolean
+  hasChunkedLists: boolean
 }
 
 interface Operation {
@@ -56,7 +50,7 @@ function readOperations(patch: unknown): readonly Operation[] {
   })
 }
 
-/** Throws a PatchError. For whoever can count the operations of a patch before it is parsed. */
+/** Throws a PatchError. Callers can count the operations before they parse the patch. */
 export function requireFewOperations(count: number): void {
   if (count > maxOperations)
     throw new PatchError('too-many-operations', `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${count}`)
@@ -69,7 +63,6 @@ function pointerIn(source: { readonly [name: string]: unknown }, name: string): 
   return pointer
 }
 
-/** What an operation does. */
 type Perform = (state: State, operation: Operation) => void
 
 const performers: ReadonlyMap<unknown, Perform> = new Map<unknown, Perform>([
@@ -88,61 +81,60 @@ function perform(state: State, operation: Operation): void {
   performer(state, operation)
 }
 
-/** A member that is not there is null, as the reference has it. */
+/** A missing member equals null, as in kube-apiserver. */
 function test(state: State, path: readonly string[], value: unknown): void {
   const found = findMember(state, path, 'test') ?? null
   if (typeof value === 'object') requireDepth(found)
-  if (!isEqual(plain(state, found), value)) throw new PatchError('test-failed', `testing value ${print(path)} failed: test failed`)
+  if (!isEqual(withArrays(state, found), value)) throw new PatchError('test-failed', `testing value ${printPath(path)} failed: test failed`)
 }
 
-/** An operation that says no value sets null. */
 const valueIn = (source: { readonly [name: string]: unknown }): unknown => own(source, 'value') ?? null
 
-/** The whole document can be replaced, and nothing can be added in its place. */
+/** Adding the whole document is an error, as in kube-apiserver; replacing it is not. */
 function add(state: State, path: readonly string[], value: unknown): void {
   const last = path.at(-1)
-  if (last === undefined) throw missing('add', path)
+  if (last === undefined) throw missingPathError('add', path)
   const parent = containerAt(state, path, 'add')
   if (!isList(parent)) {
     setOwn(parent, last, value)
     return
   }
   const position = last === '-' ? parent.length : positionOf(last, parent.length + 1)
-  if (position === undefined) throw missing('add', path)
-  if (parent instanceof LongList) parent.insert(position, value)
+  if (position === undefined) throw missingPathError('add', path)
+  if (parent instanceof ChunkedList) parent.insert(position, value)
   else parent.splice(position, 0, value)
 }
 
-const isList = (value: unknown): value is unknown[] | LongList => Array.isArray(value) || value instanceof LongList
+const isList = (value: unknown): value is unknown[] | ChunkedList => Array.isArray(value) || value instanceof ChunkedList
 
-/** The value with its lists as they shall be; what has none in chunks is the same value. */
-function plain(state: State, value: unknown): unknown {
-  if (!state.hasLong || typeof value !== 'object' || value === null) return value
-  if (value instanceof LongList) return plainItems(state, value.items())
-  if (Array.isArray(value)) return plainItems(state, value)
+/** Converts chunked lists back to arrays. */
+function withArrays(state: State, value: unknown): unknown {
+  if (!state.hasChunkedLists || typeof value !== 'object' || value === null) return value
+  if (value instanceof ChunkedList) return withArraysInItems(state, value.items())
+  if (Array.isArray(value)) return withArraysInItems(state, value)
   let out: { [name: string]: unknown } | undefined
   for (const name in value) {
     const member = (value as { readonly [name: string]: unknown })[name]
-    const made = plain(state, member)
-    if (made === member) continue
+    const converted = withArrays(state, member)
+    if (converted === member) continue
     out ??= { ...value }
-    setOwn(out, name, made)
+    setOwn(out, name, converted)
   }
   return out ?? value
 }
 
-function plainItems(state: State, items: unknown[]): unknown[] {
+function withArraysInItems(state: State, items: unknown[]): unknown[] {
   let out: unknown[] | undefined
   for (let i = 0; i < items.length; i++) {
-    const made = plain(state, items[i])
-    if (made === items[i]) continue
+    const converted = withArrays(state, items[i])
+    if (converted === items[i]) continue
     out ??= [...items]
-    out[i] = made
+    out[i] = converted
   }
   return out ?? items
 }
 
-/** Throws for a value that nests deeper than a document can: each `move` can put all that is there one level deeper. */
+/** Operations such as `move` can nest the document deeper than the request. */
 function requireDepth(value: unknown): void {
   if (isDeeper(value, maxJsonDepth)) throw tooDeep()
 }
@@ -152,12 +144,12 @@ const tooDeep = (): PatchError => new PatchError('unprocessable', 'the patched o
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (depth === 0) return true
-  if (isList(value)) return (value instanceof LongList ? value.items() : value).some((item) => isDeeper(item, depth - 1))
+  if (isList(value)) return (value instanceof ChunkedList ? value.items() : value).some((item) => isDeeper(item, depth - 1))
   for (const name in value) if (isDeeper((value as { readonly [name: string]: unknown })[name], depth - 1)) return true
   return false
 }
 
-/** Replacing what is not there adds it, as the reference does it; in a list the position must exist. */
+/** Adds a missing member, as in kube-apiserver; a list index must exist. */
 function replace(state: State, path: readonly string[], value: unknown): void {
   const last = path.at(-1)
   if (last === undefined) {
@@ -170,28 +162,28 @@ function replace(state: State, path: readonly string[], value: unknown): void {
     return
   }
   const position = positionOf(last, parent.length)
-  if (position === undefined) throw missing('replace', path)
+  if (position === undefined) throw missingPathError('replace', path)
   setItem(parent, position, value)
 }
 
 function remove(state: State, path: readonly string[]): void {
   const last = path.at(-1)
-  if (last === undefined) throw missing('remove', path)
+  if (last === undefined) throw missingPathError('remove', path)
   if (findMember(state, path, 'remove') === undefined) {
-    const why = `Unable to remove nonexistent key: ${shorten(last)}: missing value`
-    throw new PatchError('missing-path', `error in remove for path: '${print(path)}': ${why}`)
+    const reason = `Unable to remove nonexistent key: ${shorten(last)}: missing value`
+    throw new PatchError('missing-path', `error in remove for path: '${printPath(path)}': ${reason}`)
   }
   const parent = containerAt(state, path, 'remove')
   if (!isList(parent)) delete parent[last]
-  else if (parent instanceof LongList) parent.remove(positionOf(last, parent.length) ?? 0)
+  else if (parent instanceof ChunkedList) parent.remove(positionOf(last, parent.length) ?? 0)
   else parent.splice(positionOf(last, parent.length) ?? 0, 1)
 }
 
 function move(state: State, from: readonly string[], path: readonly string[]): void {
-  const value = findFor(state, from, 'move')
-  if (from.length === path.length && from.every((step, i) => step === path[i])) return
-  if (from.length < path.length && from.every((step, i) => step === path[i]))
-    throw new PatchError('bad-operation', `${print(from)} cannot move into itself`)
+  const value = findValue(state, from, 'move')
+  if (from.length === path.length && from.every((segment, i) => segment === path[i])) return
+  if (from.length < path.length && from.every((segment, i) => segment === path[i]))
+    throw new PatchError('bad-operation', `${printPath(from)} cannot move into itself`)
   remove(state, from)
   add(state, path, value)
 }
@@ -204,31 +196,30 @@ function copy(state: State, from: readonly string[], path: readonly string[]): v
       'copy-too-large',
       `the copies of the patch amount to ${state.copied} bytes, exceeding the limit of ${maxCopiedLength}`,
     )
-  // What was written to here could otherwise be changed in both places at once.
-  add(state, path, cloneJson(plain(state, found)))
+  // Without a copy, later operations would change both values.
+  add(state, path, cloneJson(withArrays(state, found)))
 }
 
-/** Counts what a copy will add, as it would be written. Throws as soon as it costs or nests too much. */
+/** Throws as soon as the copy is too costly or too deep. */
 function measureCopy(state: State, value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) {
     spendOnCopy(state, 1)
     state.copied += typeof value === 'string' ? writeText(value).length : String(value).length
     return
   }
-  spendOnCopy(state, makingCost)
+  spendOnCopy(state, containerCost)
   if (depth === 0) throw tooDeep()
-  // The brackets, and commas between: one less than there are items.
   state.copied += 2
   let count = 0
   if (isList(value)) {
-    // Before the items of a great list are brought together.
+    // Checked before items() joins the chunks of a large list.
     if (state.copyCost + value.length > maxCopyCost) throw tooCostly()
     count = value.length
-    for (const item of value instanceof LongList ? value.items() : value) measureCopy(state, item, depth - 1)
+    for (const item of value instanceof ChunkedList ? value.items() : value) measureCopy(state, item, depth - 1)
   } else
     for (const name in value) {
       count++
-      spendOnCopy(state, makingCost)
+      spendOnCopy(state, containerCost)
       state.copied += writeText(name).length + 1
       measureCopy(state, (value as { readonly [name: string]: unknown })[name], depth - 1)
     }
@@ -242,77 +233,93 @@ function spendOnCopy(state: State, cost: number): void {
 
 const tooCostly = (): PatchError => new PatchError('copy-too-large', 'the copies of the patch hold too many values')
 
-/** The value at a path; undefined where an object lacks that member. Throws where the object itself is not there, or an item of a list. */
+/** Returns undefined for a missing member. Throws if the parent or a list item is missing. */
 function findMember(state: State, path: readonly string[], op: string): unknown {
   const last = path.at(-1)
   if (last === undefined) return state.root
-  const parent = findFor(state, path.slice(0, -1), op)
+  const parent = findValue(state, path.slice(0, -1), op)
   const value = childOf(parent, last)
-  if (value === undefined && !isRecord(parent)) throw missing(op, path)
+  if (value === undefined && !isRecord(parent)) throw missingPathError(op, path)
   return value
 }
 
-/** The value at a path; throws where there is none. */
-function findFor(state: State, path: readonly string[], op: string): unknown {
+function findValue(state: State, path: readonly string[], op: string): unknown {
   let value: unknown = state.root
-  for (const step of path) {
-    value = childOf(value, step)
-    if (value === undefined) throw missing(op, path)
+  for (const segment of path) {
+    value = childOf(value, segment)
+    if (value === undefined) throw missingPathError(op, path)
   }
   return value
 }
 
-function childOf(value: unknown, step: string): unknown {
+function childOf(value: unknown, segment: string): unknown {
   if (isList(value)) {
-    const position = positionOf(step, value.length)
+    const position = positionOf(segment, value.length)
     if (position === undefined) return undefined
-    return value instanceof LongList ? value.get(position) : value[position]
+    return value instanceof ChunkedList ? value.get(position) : value[position]
   }
-  return isRecord(value) ? own(value, step) : undefined
+  return isRecord(value) ? own(value, segment) : undefined
 }
 
-/** The container that holds the last step of a path, free to be changed. */
 function containerAt(state: State, path: readonly string[], op: string): Container {
-  let container = owned(state, state.root)
-  if (container === undefined) throw missing(op, path)
+  let container = copyOnWrite(state, state.root)
+  if (container === undefined) throw missingPathError(op, path)
   state.root = container
   for (let i = 0; i < path.length - 1; i++) {
-    const step = path[i] as string
-    const child: Container | undefined = owned(state, childOf(container, step))
-    if (child === undefined) throw missing(op, path)
-    if (isList(container)) setItem(container, positionOf(step, container.length) ?? 0, child)
-    else setOwn(container, step, child)
+    const segment = path[i] as string
+    const child: Container | undefined = copyOnWrite(state, childOf(container, segment))
+    if (child === undefined) throw missingPathError(op, path)
+    if (isList(container)) setItem(container, positionOf(segment, container.length) ?? 0, child)
+    else setOwn(container, segment, child)
     container = child
   }
   return container
 }
 
-/** The container itself if it was made here, else a copy; undefined for what is no container. */
-function owned(state: State, value: unknown): Container | undefined {
+/** Copies a container on first write; returns undefined for scalars. */
+function copyOnWrite(state: State, value: unknown): Container | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (state.owned.has(value)) return value as Container
-  const isLong = Array.isArray(value) && value.length > longLength
-  if (isLong) state.hasLong = true
-  const made: Container = isLong ? new LongList(value) : Array.isArray(value) ? [...(value as unknown[])] : { ...value }
-  state.owned.add(made)
-  return made
+  const isLong = Array.isArray(value) && value.length > minChunkedLength
+  if (isLong) state.hasChunkedLists = true
+  const copied: Container = isLong ? new ChunkedList(value) : Array.isArray(value) ? [...(value as unknown[])] : { ...value }
+  state.owned.add(copied)
+  return copied
 }
 
-function setItem(list: unknown[] | LongList, position: number, value: unknown): void {
-  if (list instanceof LongList) list.set(position, value)
+function setItem(list: unknown[] | ChunkedList, position: number, value: unknown): void {
+  if (list instanceof ChunkedList) list.set(position, value)
   else list[position] = value
 }
 
-/** More steps than a message shows. */
-const mostPrinted = 600
+const maxPrinted = 600
 
-const print = (path: readonly string[]): string =>
+const printPath = (path: readonly string[]): string =>
   shorten(
     path
-      .slice(0, mostPrinted)
-      .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .slice(0, maxPrinted)
+      .map((segment) => `/${segment.replaceAll('~', '~0').replaceAll('/', '~1')}`)
       .join(''),
   )
 
-const missing = (op: string, path: readonly string[]): PatchError =>
-  new PatchError('missing-path', `${op} operation does not apply: doc is missing path: "${print(path)}": missing value`)
+const missingPathError = (op: string, path: readonly string[]): PatchError =>
+  new PatchError('missing-path', `${op} operation does not apply: doc is missing path: "${printPath(path)}": missing value`)
+
+/** Longer pointers cannot match, because documents are not deeper. */
+const maxSegments = maxJsonDepth + 2
+
+/** Returns undefined for a text without a slash, unless empty. Ignores text before the first slash, as kube-apiserver does. */
+export function readPointer(text: string): readonly string[] | undefined {
+  if (text === '') return []
+  const segments = text.split('/', maxSegments + 1)
+  if (segments.length < 2) return undefined
+  segments.shift()
+  return text.includes('~') ? segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')) : segments
+}
+
+/** Negative indexes count from the end, as in kube-apiserver. */
+function positionOf(segment: string, length: number): number | undefined {
+  if (!/^[+-]?\d{1,10}$/.test(segment)) return undefined
+  const position = Number(segment) < 0 ? Number(segment) + length : Number(segment)
+  return position >= 0 && position < length ? position : undefined
+}

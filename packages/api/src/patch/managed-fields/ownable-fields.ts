@@ -1,11 +1,10 @@
-// The part of an object that can have owners: what the server itself sets belongs to nobody.
+// Fields that managers can own: all except apiVersion, kind, and metadata such as name, namespace, uid and resourceVersion.
 
-import type { StructNode } from '../schema/node.js'
-import { emptyStruct, type FieldTopology, type StructTopology, structOf, structTopology } from '../schema/topology.js'
-import { difference, type FieldSet, leaf, pathSet, union } from './field-set.js'
-import type { Members } from './members.js'
-import { fieldElement } from './path-element.js'
-import { isEqual, isRecord, own } from './plain.js'
+import type { StructNode } from '../../schema/node.js'
+import { emptyStruct, type FieldTopology, type StructTopology, structOf, structTopology } from '../../schema/topology.js'
+import { difference, type FieldSet, leaf, pathSet, union } from '../field-set/field-set.js'
+import { fieldElement } from '../field-set/path-element.js'
+import { isEqual, isRecord, type Members, own } from '../json-value.js'
 
 const unownedRoot = ['apiVersion', 'kind']
 const unownedMetadata = [
@@ -21,7 +20,6 @@ const unownedMetadata = [
 ]
 const unownedNames: ReadonlySet<string> = new Set(unownedMetadata)
 
-/** Whether a member of the metadata of an object belongs to nobody. */
 export const isUnownedMetadata = (name: string): boolean => unownedNames.has(name)
 
 const unowned: FieldSet = {
@@ -29,52 +27,69 @@ const unowned: FieldSet = {
   'f:metadata': { '.': leaf, ...Object.fromEntries(unownedMetadata.map((name) => [fieldElement(name), leaf])) },
 }
 
-/** A set without the fields that have no owner. */
 export const ownable = (set: FieldSet | undefined): FieldSet | undefined => difference(set, unowned)
 
 const compiled = new WeakMap<StructTopology, StructTopology>()
 
-/** The topology of a kind without the fields that have no owner, so that comparing does not look at them. */
 export function ownableTopology(schema: StructNode): StructTopology {
   const root = structTopology(schema)
-  const known = compiled.get(root)
-  if (known !== undefined) return known
-  const made = structOf(
+  const cached = compiled.get(root)
+  if (cached !== undefined) return cached
+  const topology = structOf(
     [...root.fields.values()]
       .filter((field) => !unownedRoot.includes(field.name))
       .map((field) => (field.name === 'metadata' ? ownableMetadata(field) : field)),
     root,
   )
-  compiled.set(root, made)
-  return made
+  compiled.set(root, topology)
+  return topology
 }
 
 function ownableMetadata(field: FieldTopology): FieldTopology {
   if (field.node.kind !== 'struct') return field
   const fields = [...field.node.fields.values()].filter((member) => !unownedMetadata.includes(member.name))
-  // Metadata are always there, and so are never owned themselves.
+  // Absent metadata counts as an empty struct: metadata itself is never owned, so it never counts as added.
   return { ...field, node: structOf(fields, { ...field.node, rest: undefined }), implied: emptyStruct }
 }
 
 const resets = new WeakMap<readonly string[], { readonly set: FieldSet | undefined }>()
 
-/** The fields that an endpoint does not write, and so never owns: `resetFieldSet(['status', 'metadata.labels'])`. */
+/** Field set of paths such as `metadata.labels`, which an endpoint neither writes nor owns. */
 export function resetFieldSet(paths: readonly string[]): FieldSet | undefined {
-  const known = resets.get(paths)
-  if (known !== undefined) return known.set
+  const cached = resets.get(paths)
+  if (cached !== undefined) return cached.set
   const set = paths.reduce<FieldSet | undefined>((all, path) => union(all, pathSet(path.split('.').map(fieldElement))), undefined)
   resets.set(paths, { set })
   return set
 }
 
-/** Whether a configuration says of what has no owner something else than the object: a version that is not the latest, say. */
+/** True if the configuration differs from the live object in unowned metadata, such as a stale resourceVersion. */
 export function changesUnowned(live: Members, config: Members): boolean {
-  const wanted = own(config, 'metadata')
-  if (!isRecord(wanted)) return false
+  const configured = own(config, 'metadata')
+  if (!isRecord(configured)) return false
   const metadata = own(live, 'metadata')
-  for (const name in wanted) {
-    const value = wanted[name] ?? null
+  for (const name in configured) {
+    const value = configured[name] ?? null
     if (value !== null && unownedNames.has(name) && !isEqual(value, isRecord(metadata) ? own(metadata, name) : undefined)) return true
   }
   return false
 }
+
+/** API versions of a kind: each managedFields entry refers to fields of the version in which it was written. */
+export interface KindVersions {
+  readonly schema: StructNode
+  readonly apiVersion: string
+  readonly schemaFor?: ((apiVersion: string) => StructNode | undefined) | undefined
+  readonly convert?: ((object: object, to: string, from: string) => object | undefined) | undefined
+}
+
+/** Returns 'unknown' if the version no longer exists, undefined if there are no conversions. */
+export function topologyAt(kind: KindVersions, apiVersion: string): StructTopology | 'unknown' | undefined {
+  if (apiVersion === kind.apiVersion) return ownableTopology(kind.schema)
+  if (kind.schemaFor === undefined) return undefined
+  const schema = kind.schemaFor(apiVersion)
+  return schema === undefined ? 'unknown' : ownableTopology(schema)
+}
+
+export const objectAt = (kind: KindVersions, object: Members, apiVersion: string): Members | undefined =>
+  apiVersion === kind.apiVersion ? object : (kind.convert?.(object, apiVersion, kind.apiVersion) as Members | undefined)

@@ -1,9 +1,9 @@
-// Ownership of the replicas seen through the scale subresource.
+// Ownership of replicas through the scale subresource.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ManagedFieldsEntry } from './managed-entries.js'
-import { parentEntries, type ScaleFields, scaleEntries } from './scale-fields.js'
+import type { ManagedFieldsEntry } from './managed-fields-entries.js'
+import { parentEntries, type ScaleFields, scaleEntries } from './scale-subresource.js'
 
 const scale: ScaleFields = {
   scaleVersion: 'autoscaling/v1',
@@ -19,19 +19,25 @@ const entry = (manager: string, operation: string, fieldsV1: object, apiVersion 
   fieldsV1,
 })
 const replicas = { 'f:spec': { 'f:replicas': {} } }
-const more = { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } }
-const rest = { 'f:spec': { 'f:paused': {} } }
+const replicasAndPaused = { 'f:spec': { 'f:paused': {}, 'f:replicas': {} } }
+const paused = { 'f:spec': { 'f:paused': {} } }
 
-test('only owners of the replicas are seen', () => {
-  const parent = [entry('a', 'Apply', more), entry('b', 'Update', rest), entry('c', 'Update', replicas, 'apps/v9')]
+test('a Scale has entries of owners of the replicas only', () => {
+  const parent = [entry('a', 'Apply', replicasAndPaused), entry('b', 'Update', paused), entry('c', 'Update', replicas, 'apps/v9')]
   assert.deepEqual(scaleEntries(scale, parent), [entry('a', 'Apply', replicas, 'autoscaling/v1')])
   assert.equal(scaleEntries(scale, undefined), undefined)
 })
 
-test('who loses the replicas there loses them here, and who gets them gets them', () => {
-  const parent = [entry('a', 'Apply', more), entry('b', 'Update', replicas)]
-  const written = [entry('a', 'Apply', replicas, 'autoscaling/v1'), entry('c', 'Update', replicas, 'autoscaling/v1')]
-  assert.deepEqual(parentEntries(scale, { parent, scale: written }), [entry('a', 'Apply', more), entry('c', 'Update', replicas)])
-  const taken = [entry('c', 'Update', replicas, 'autoscaling/v1')]
-  assert.deepEqual(parentEntries(scale, { parent, scale: taken }), [entry('a', 'Apply', rest), entry('c', 'Update', replicas)])
+test('changes of owners in the Scale carry over to the parent', () => {
+  const parent = [entry('a', 'Apply', replicasAndPaused), entry('b', 'Update', replicas)]
+  const scaleWithBoth = [entry('a', 'Apply', replicas, 'autoscaling/v1'), entry('c', 'Update', replicas, 'autoscaling/v1')]
+  assert.deepEqual(parentEntries(scale, { parent, scale: scaleWithBoth }), [
+    entry('a', 'Apply', replicasAndPaused),
+    entry('c', 'Update', replicas),
+  ])
+  const scaleWithNewOwner = [entry('c', 'Update', replicas, 'autoscaling/v1')]
+  assert.deepEqual(parentEntries(scale, { parent, scale: scaleWithNewOwner }), [
+    entry('a', 'Apply', paused),
+    entry('c', 'Update', replicas),
+  ])
 })

@@ -1,28 +1,34 @@
-// Ownership seen through the scale subresource: its only field is the number of replicas, which lies elsewhere in the scaled object.
+// managedFields of the scale subresource: ownership of the replicas, translated between the Scale and its parent object.
 
-import { difference, type FieldSet, hasPath, pathSet } from './field-set.js'
-import { isSameOwner, type ManagedFieldsEntry, type Owner, ownerOf, readStoredEntries, withSet, writeEntries } from './managed-entries.js'
-import { fieldElement } from './path-element.js'
+import { difference, type FieldSet, hasPath, pathSet } from '../field-set/field-set.js'
+import { fieldElement } from '../field-set/path-element.js'
+import {
+  type FieldOwner,
+  isSameOwner,
+  type ManagedFieldsEntry,
+  ownerOf,
+  readStoredEntries,
+  withSet,
+  writeEntries,
+} from './managed-fields-entries.js'
 
 const replicasInScale: readonly string[] = ['f:spec', 'f:replicas']
 
 export interface ScaleFields {
-  /** The version of the scale subresource, such as `autoscaling/v1`. */
   readonly scaleVersion: string
-  /** The version of the scaled object in which the request came. */
   readonly apiVersion: string
-  /** Where the replicas are in a version of the scaled object: `spec.replicas`; undefined for versions that are not served. */
+  /** Path such as `spec.replicas`; undefined for versions that are not served. */
   readonly replicasPath: (apiVersion: string) => string | undefined
 }
 
 const elementsOf = (path: string): readonly string[] => path.split('.').filter(Boolean).map(fieldElement)
 
-/** The entries of the scaled object that own its replicas, as entries of the scale. */
+/** Entries of the parent that own the replicas, as entries of the Scale. */
 export function scaleEntries(
   scale: ScaleFields,
   parent: readonly ManagedFieldsEntry[] | undefined,
 ): readonly ManagedFieldsEntry[] | undefined {
-  const owners = readStoredEntries(parent).flatMap((owner): readonly Owner[] => {
+  const owners = readStoredEntries(parent).flatMap((owner): readonly FieldOwner[] => {
     const path = scale.replicasPath(owner.apiVersion)
     if (path === undefined || !hasPath(owner.set, elementsOf(path))) return []
     return [ownerOf({ ...owner, apiVersion: scale.scaleVersion }, pathSet(replicasInScale), owner.time)]
@@ -30,27 +36,27 @@ export function scaleEntries(
   return writeEntries(owners)
 }
 
-/** The entries of the scaled object after the scale was written: who lost the replicas there loses them here, who got them gets them. */
+/** Entries of the parent, with ownership of the replicas taken from the entries of the Scale. */
 export function parentEntries(
   scale: ScaleFields,
   entries: { readonly parent: readonly ManagedFieldsEntry[] | undefined; readonly scale: readonly ManagedFieldsEntry[] | undefined },
 ): readonly ManagedFieldsEntry[] | undefined {
-  const scaled = readStoredEntries(entries.scale)
-  const settled = new Set<Owner>()
-  const kept = readStoredEntries(entries.parent).flatMap((owner): readonly Owner[] => {
+  const scaleOwners = readStoredEntries(entries.scale)
+  const matched = new Set<FieldOwner>()
+  const kept = readStoredEntries(entries.parent).flatMap((owner): readonly FieldOwner[] => {
     const path = scale.replicasPath(owner.apiVersion)
     if (path === undefined) return []
     const elements = elementsOf(path)
     if (!hasPath(owner.set, elements)) return [owner]
-    const still = scaled.find((other) => isSameOwner({ ...other, apiVersion: owner.apiVersion }, owner))
-    if (still === undefined) return [withSet(owner, difference(owner.set, pathSet(elements)))]
-    settled.add(still)
+    const match = scaleOwners.find((other) => isSameOwner({ ...other, apiVersion: owner.apiVersion }, owner))
+    if (match === undefined) return [withSet(owner, difference(owner.set, pathSet(elements)))]
+    matched.add(match)
     return [owner]
   })
-  return writeEntries([...kept, ...scaled.filter((owner) => !settled.has(owner)).flatMap((owner) => gained(scale, owner))])
+  return writeEntries([...kept, ...scaleOwners.filter((owner) => !matched.has(owner)).flatMap((owner) => newParentOwner(scale, owner))])
 }
 
-function gained(scale: ScaleFields, owner: Owner): readonly Owner[] {
+function newParentOwner(scale: ScaleFields, owner: FieldOwner): readonly FieldOwner[] {
   const path = scale.replicasPath(scale.apiVersion)
   if (path === undefined || !hasPath(owner.set, replicasInScale)) return []
   const set: FieldSet = pathSet(elementsOf(path))

@@ -1,86 +1,82 @@
-// Ownership after a write that is not an apply: the writer owns what it changed, and everybody else loses it.
+// managedFields after an update, patch or create: the writer owns the fields that it changed, and other owners lose them.
 
-import type { StructNode } from '../schema/node.js'
-import { capOwners } from './cap-owners.js'
-import type { Difference } from './compare.js'
-import { differences, keepOwners, reconcileOwners } from './disown.js'
-import { difference, type FieldSet, nonEmpty, union } from './field-set.js'
-import { UnkeyedListError } from './list-items.js'
+import type { StructNode } from '../../schema/node.js'
+import type { Difference } from '../field-set/compare.js'
+import { difference, type FieldSet, nonEmpty, union } from '../field-set/field-set.js'
+import { UnkeyedListError } from '../field-set/list-item-keys.js'
+import { isEqual, type Members } from '../json-value.js'
 import {
+  capUpdateOwners,
+  differences,
+  type FieldOwner,
   isReset,
   isSameOwner,
+  keepOwners,
   type ManagedFieldsEntry,
-  type Owner,
-  type OwnerName,
+  type OwnerIdentity,
   ownerOf,
-  ownersBut,
+  ownersExcept,
   readSentEntries,
   readStoredEntries,
+  reconcileOwners,
   withSet,
   writeEntries,
-} from './managed-entries.js'
-import type { Members } from './members.js'
-import { isEqual } from './plain.js'
-import type { KindVersions } from './versions.js'
+} from './managed-fields-entries.js'
+import type { KindVersions } from './ownable-fields.js'
 
-export { resetFieldSet } from './ownable.js'
+export { resetFieldSet } from './ownable-fields.js'
 
-export interface TrackUpdateInput extends KindVersions {
-  /** The schema of `next`. */
+interface TrackUpdateInput extends KindVersions {
   readonly schema: StructNode
-  /** What is stored, in the version of `next`; undefined when the object is created. */
   readonly live: object | undefined
   readonly next: object
   readonly liveManagedFields: readonly ManagedFieldsEntry[] | undefined
-  /** What the client sent; undefined if it said nothing. */
   readonly sentManagedFields: readonly ManagedFieldsEntry[] | undefined
   readonly manager: string
-  /** Empty for the main resource. */
   readonly subresource: string
-  /** RFC 3339, whole seconds. */
   readonly time: string
-  /** The fields that this endpoint does not write. */
   readonly reset?: FieldSet | undefined
 }
 
-/** The managedFields to store; undefined for none. */
 export function trackUpdate(input: TrackUpdateInput): readonly ManagedFieldsEntry[] | undefined {
   const before = ownersBefore(input)
-  // An object of which nobody keeps track stays so until somebody applies or resets.
-  if (input.live !== undefined && before.owners.length === 0 && !before.isFresh) return undefined
+  // An object without managedFields stays untracked until an apply or a reset.
+  if (input.live !== undefined && before.owners.length === 0 && !before.hasReset) return undefined
   const owners = ownersAfter(input, before.owners)
-  return writeEntries(owners === undefined ? before.owners : capOwners(owners))
+  return owners && writeEntries(capUpdateOwners(owners))
 }
 
 interface OwnersBefore {
-  readonly owners: readonly Owner[]
-  /** Ownership begins anew, with this write. */
-  readonly isFresh: boolean
+  readonly owners: readonly FieldOwner[]
+  /** The client reset managedFields, so ownership starts with this write. */
+  readonly hasReset: boolean
 }
 
 function ownersBefore(input: TrackUpdateInput): OwnersBefore {
   const { liveManagedFields: live, sentManagedFields: sent, subresource } = input
-  // Only the main resource can write managedFields, and silence about them keeps them.
+  // Subresources cannot write managedFields. Absent, empty or invalid managedFields in the request keep the live entries.
   if (subresource === '' && sent !== undefined && sent.length > 0 && sent !== live) {
-    if (isReset(sent)) return { owners: [], isFresh: true }
+    if (isReset(sent)) return { owners: [], hasReset: true }
     const owners = isEqual(sent, live) ? undefined : readSentEntries(sent)
-    if (owners !== undefined) return { owners, isFresh: false }
+    if (owners !== undefined) return { owners, hasReset: false }
   }
-  return { owners: readStoredEntries(live), isFresh: false }
+  return { owners: readStoredEntries(live), hasReset: false }
 }
 
-/** The owners once the write is done; undefined if fields of the object cannot be told apart, and so have no owners. */
-function ownersAfter(input: TrackUpdateInput, before: readonly Owner[]): readonly Owner[] | undefined {
+/** Returns undefined if list items have no distinct keys: the object is then untracked, as in kube-apiserver. */
+function ownersAfter(input: TrackUpdateInput, before: readonly FieldOwner[]): readonly FieldOwner[] | undefined {
   const live = input.live as Members | undefined
-  const differenceAt = differences({ kind: input, live, next: input.next as Members, ignored: nonEmpty(input.reset), isOutcome: false })
+  const differenceAt = differences({ kind: input, live, next: input.next as Members, ignored: nonEmpty(input.reset), isApplied: false })
   try {
-    const name = writerName(input)
+    const identity = writerIdentity(input)
     const owners = reconcileOwners(input, before)
-    const writer = owners.find((owner) => isSameOwner(owner, name))
-    const others = keepOwners(ownersBut(owners, writer), differenceAt)
+    const writer = owners.find((owner) => isSameOwner(owner, identity))
+    const others = keepOwners(ownersExcept(owners, writer), differenceAt)
     const change = differenceAt(input.apiVersion)
     const written =
-      change === undefined || change === 'unknown' ? undefined : gainFields(writer ?? ownerOf(name, undefined, undefined), change, input)
+      change === undefined || change === 'unknown'
+        ? undefined
+        : gainFields(writer ?? ownerOf(identity, undefined, undefined), change, input)
     return written === undefined ? others : [...others, written]
   } catch (thrown) {
     if (thrown instanceof UnkeyedListError) return undefined
@@ -88,15 +84,15 @@ function ownersAfter(input: TrackUpdateInput, before: readonly Owner[]): readonl
   }
 }
 
-const writerName = ({ manager, apiVersion, subresource }: TrackUpdateInput): OwnerName => ({
+const writerIdentity = ({ manager, apiVersion, subresource }: TrackUpdateInput): OwnerIdentity => ({
   manager: manager === '' ? 'unknown' : manager,
   operation: 'Update',
   apiVersion,
   subresource,
 })
 
-/** The writer with what it changed; without a change it keeps its time. */
-function gainFields(writer: Owner, { changed, removed }: Difference, input: TrackUpdateInput): Owner {
+/** Adds changed fields to the writer and drops removed ones. Keeps its time if no field was changed. */
+function gainFields(writer: FieldOwner, { changed, removed }: Difference, input: TrackUpdateInput): FieldOwner {
   const kept = withSet(writer, difference(writer.set, removed))
   if (changed === undefined) return kept
   const set = union(kept.set, changed)

@@ -1,10 +1,10 @@
-// Entries and names of managers that are refused.
+// Validation errors of managedFields entries and manager names.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { entryProblems, managerProblems } from './check-entries.js'
+import { entryProblems, managerProblems } from './validate-managed-fields.js'
 
-test('entries', () => {
+test('invalid operation, fieldsType, manager and subresource are reported', () => {
   assert.deepEqual(entryProblems(undefined), [])
   assert.deepEqual(entryProblems([{ manager: 'm', operation: 'Apply', fieldsType: 'FieldsV1' }]), [])
   assert.deepEqual(entryProblems([{ manager: 'x'.repeat(129), operation: 'Guess', fieldsType: 'V9', subresource: 's'.repeat(257) }]), [
@@ -19,7 +19,7 @@ test('entries', () => {
   ])
 })
 
-test('names of managers', () => {
+test('manager names must be printable and at most 128 bytes long', () => {
   assert.deepEqual(managerProblems('zoë größe 1', 'fieldManager'), [])
   assert.deepEqual(managerProblems('a\nb', 'fieldManager'), [
     { reason: 'FieldValueInvalid', field: 'fieldManager', message: 'Invalid value: "a\\nb": invalid character U+000A (at position 1)' },

@@ -1,12 +1,10 @@
-// What is wrong with managedFields that a client sent, beyond what is forgiven: an entry that cannot be read is ignored, but one
-// that claims an impossible name is refused.
+// Validation of managedFields entries and field manager names that clients send.
 
-import { canBePrinted } from '../base/can-be-printed.js'
-import type { ManagedFieldsEntry } from './managed-entries.js'
+import { isPrintable } from '../../base/text/is-printable.js'
+import type { ManagedFieldsEntry } from './managed-fields-entries.js'
 
-export interface EntryProblem {
+interface EntryProblem {
   readonly reason: 'FieldValueInvalid' | 'FieldValueTooLong'
-  /** Such as `metadata.managedFields[0].manager`. */
   readonly field: string
   readonly message: string
 }
@@ -14,7 +12,6 @@ export interface EntryProblem {
 const maxManagerBytes = 128
 const maxSubresourceBytes = 256
 
-/** The problems of entries that are about to be stored. */
 export const entryProblems = (entries: readonly ManagedFieldsEntry[] | undefined): readonly EntryProblem[] =>
   (entries ?? []).flatMap((entry, i) => problemsOf(entry, `metadata.managedFields[${i}]`))
 
@@ -29,13 +26,12 @@ function problemsOf(entry: ManagedFieldsEntry, field: string): readonly EntryPro
   return problems
 }
 
-/** What is wrong with the name of a manager. */
 export function managerProblems(manager: string, field: string): readonly EntryProblem[] {
   const problems: EntryProblem[] = []
   if (bytesOf(manager) > maxManagerBytes) problems.push(tooLong(field, maxManagerBytes))
   let position = 0
   for (const character of manager) {
-    if (!canBePrinted(character)) {
+    if (!isPrintable(character)) {
       problems.push(invalid(field, manager, `invalid character ${codePointName(character)} (at position ${position})`))
       break
     }
@@ -46,14 +42,8 @@ export function managerProblems(manager: string, field: string): readonly EntryP
 
 const codePointName = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-const bytesOf = (text: string): number => {
-  let bytes = 0
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0
-    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
-  }
-  return bytes
-}
+const encoder = new TextEncoder()
+const bytesOf = (text: string): number => encoder.encode(text).length
 
 const invalid = (field: string, value: string, detail: string): EntryProblem => ({
   reason: 'FieldValueInvalid',

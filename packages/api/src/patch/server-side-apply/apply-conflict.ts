@@ -1,16 +1,27 @@
-// The fields that an apply would change though others own them, and how the answer says so.
+// Conflicts of server-side apply: changed fields that another field manager owns.
 
-import { countPaths, type FieldSet, printPaths } from './field-set.js'
-import { compareOwners, type Owner } from './managed-entries.js'
-import { type ConflictCause, PatchError } from './patch-error.js'
-
-/** Of conflicts beyond this number only the number is told. */
-const mostCauses = 100
+import { countPaths, type FieldSet, intersection, intersects, printPaths } from '../field-set/field-set.js'
+import { compareOwners, type DifferenceAt, type FieldOwner } from '../managed-fields/managed-fields-entries.js'
+import { type ConflictCause, PatchError } from '../patch-error.js'
 
 export interface Conflict {
-  readonly owner: Owner
+  readonly owner: FieldOwner
   readonly set: FieldSet
 }
+
+export function conflictsOf(others: readonly FieldOwner[], differenceAt: DifferenceAt): readonly Conflict[] {
+  const conflicts: Conflict[] = []
+  for (const owner of others) {
+    const change = differenceAt(owner.apiVersion)
+    if (change === undefined || change === 'unknown' || !intersects(owner.set, change.changed)) continue
+    const set = intersection(owner.set, change.changed)
+    if (set !== undefined) conflicts.push({ owner, set })
+  }
+  return conflicts
+}
+
+/** Conflicts beyond this number are counted, not listed. */
+const maxCauses = 100
 
 export function conflictError(conflicts: readonly Conflict[]): PatchError {
   const sorted = [...conflicts].sort((a, b) => compareOwners(a.owner, b.owner))
@@ -18,22 +29,22 @@ export function conflictError(conflicts: readonly Conflict[]): PatchError {
   const causes: ConflictCause[] = []
   const lines: string[] = []
   for (const { owner, set } of sorted) {
-    if (causes.length >= mostCauses) break
-    const fields = printPaths(set, mostCauses - causes.length)
+    if (causes.length >= maxCauses) break
+    const fields = printPaths(set, maxCauses - causes.length)
     lines.push(`conflicts with ${printOwner(owner)}:`)
     for (const field of fields) {
       lines.push(`- ${field}`)
       causes.push({ reason: 'FieldManagerConflict', message: `conflict with ${printOwner(owner)}`, field })
     }
   }
-  const only = count === 1 ? causes[0] : undefined
-  if (only !== undefined) return new PatchError('conflict', `Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes)
+  const singleCause = count === 1 ? causes[0] : undefined
+  if (singleCause !== undefined)
+    return new PatchError('conflict', `Apply failed with 1 conflict: ${singleCause.message}: ${singleCause.field}`, causes)
   if (count > causes.length) lines.push(`and ${count - causes.length} more`)
   return new PatchError('conflict', `Apply failed with ${count} conflicts: ${lines.join('\n')}`, causes)
 }
 
-/** Such as `"m1"`, `"m1" with subresource "status"`, `"m1" using apps/v1`. */
-function printOwner({ manager, operation, apiVersion, subresource }: Owner): string {
+function printOwner({ manager, operation, apiVersion, subresource }: FieldOwner): string {
   const name = JSON.stringify(manager) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`)
   return operation === 'Update' ? `${name} using ${apiVersion}` : name
 }

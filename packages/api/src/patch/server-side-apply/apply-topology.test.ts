@@ -1,10 +1,10 @@
-// Apply on values of every topology, as custom resources have them: lists, maps and structs, their changes, versions and subresources.
+// Server-side apply of custom resources: all list, map and struct topologies, schema changes, versions and subresources.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as s from '../schema/node.js'
-import { resetFieldSet } from './ownable.js'
-import { deepFreeze, stageOf } from './stage.fixture.js'
+import * as s from '../../schema/node.js'
+import { resetFieldSet } from '../managed-fields/ownable-fields.js'
+import { deepFreeze, objectHarness } from '../testing/object-harness.fixture.js'
 
 const optional = { pointer: true }
 const port = s.struct('Port', {
@@ -15,7 +15,7 @@ const port = s.struct('Port', {
 const pair = s.struct('Pair', { a: s.jsonField(s.int64, optional), b: s.jsonField(s.int64, optional) })
 const meshSpec = (whole: 'atomic' | 'granular') =>
   s.struct('MeshSpec', {
-    plain: s.jsonField(s.list(s.string), optional),
+    list: s.jsonField(s.list(s.string), optional),
     set: s.jsonField(s.list(s.string, { listType: 'set' }), optional),
     ports: s.jsonField(s.list(port, { listType: 'map', keys: ['port', 'proto'] }), optional),
     whole: s.jsonField(pair, { ...optional, mapType: whole }),
@@ -42,11 +42,11 @@ const meshOf = (whole: 'atomic' | 'granular' = 'atomic') =>
   )
 const mesh = meshOf()
 
-test('a custom resource with lists, maps and structs of every topology', () => {
-  const stage = stageOf(mesh)
+test('lists, maps and structs of every topology', () => {
+  const harness = objectHarness(mesh)
   const forced = { force: true }
   const all = {
-    plain: ['p'],
+    list: ['p'],
     set: ['x', 'y'],
     ports: [{ port: 1, name: 'one' }],
     whole: { a: 1 },
@@ -54,10 +54,10 @@ test('a custom resource with lists, maps and structs of every topology', () => {
     tags: { k: 'v' },
     size: 1,
   }
-  stage.apply('alpha', { spec: all })
-  stage.apply('alpha', { spec: all })
-  assert.equal(stage.version(), 1)
-  stage.apply('beta', {
+  harness.apply('alpha', { spec: all })
+  harness.apply('alpha', { spec: all })
+  assert.equal(harness.version(), 1)
+  harness.apply('beta', {
     spec: {
       set: ['y', 'z'],
       ports: [
@@ -68,7 +68,7 @@ test('a custom resource with lists, maps and structs of every topology', () => {
       tags: { l: 'w' },
     },
   })
-  assert.deepEqual(stage.object()['spec'], {
+  assert.deepEqual(harness.object()['spec'], {
     ...all,
     set: ['x', 'y', 'z'],
     ports: [
@@ -79,94 +79,94 @@ test('a custom resource with lists, maps and structs of every topology', () => {
     tags: { k: 'v', l: 'w' },
   })
   assert.equal(
-    stage.failure('beta', { spec: { whole: { a: 1, b: 2 } } }).message,
+    harness.failure('beta', { spec: { whole: { a: 1, b: 2 } } }).message,
     'Apply failed with 1 conflict: conflict with "alpha": .spec.whole',
   )
   assert.equal(
-    stage.failure('beta', { spec: { size: 2, ports: [{ port: 1, name: 'uno' }], tags: { k: 'other' } } }).message,
+    harness.failure('beta', { spec: { size: 2, ports: [{ port: 1, name: 'uno' }], tags: { k: 'other' } } }).message,
     'Apply failed with 3 conflicts: conflicts with "alpha":\n- .spec.size\n- .spec.ports[port=1,proto="TCP"].name\n- .spec.tags.k',
   )
-  stage.apply('beta', { spec: { size: 1, set: ['y', 'z'] } })
-  assert.deepEqual(stage.object()['spec'], { ...all, set: ['x', 'y', 'z'] })
-  stage.apply('gamma', { spec: { size: 3, ports: [{ port: 1, name: 'uno' }] } }, forced)
-  stage.apply('alpha', { spec: { set: ['x'], ports: [{ port: 1 }] } })
-  assert.deepEqual(stage.object()['spec'], { ports: [{ port: 1, name: 'uno' }], set: ['x', 'y', 'z'], size: 3 })
-  assert.deepEqual(stage.owners(), [
+  harness.apply('beta', { spec: { size: 1, set: ['y', 'z'] } })
+  assert.deepEqual(harness.object()['spec'], { ...all, set: ['x', 'y', 'z'] })
+  harness.apply('gamma', { spec: { size: 3, ports: [{ port: 1, name: 'uno' }] } }, forced)
+  harness.apply('alpha', { spec: { set: ['x'], ports: [{ port: 1 }] } })
+  assert.deepEqual(harness.object()['spec'], { ports: [{ port: 1, name: 'uno' }], set: ['x', 'y', 'z'], size: 3 })
+  assert.deepEqual(harness.owners(), [
     'beta Apply {"f:spec":{"f:set":{"v:\\"y\\"":{},"v:\\"z\\"":{}}}}',
     'gamma Apply {"f:spec":{"f:ports":{"k:{\\"port\\":1,\\"proto\\":\\"TCP\\"}":{".":{},"f:name":{},"f:port":{}}},"f:size":{}}}',
     'alpha Apply {"f:spec":{"f:ports":{"k:{\\"port\\":1,\\"proto\\":\\"TCP\\"}":{".":{},"f:port":{}}},"f:set":{"v:\\"x\\"":{}}}}',
   ])
-  stage.merge('zeta', { spec: { set: ['x', 'n'], size: 5 } })
-  assert.deepEqual(stage.owners().slice(0, 3), [
+  harness.merge('zeta', { spec: { set: ['x', 'n'], size: 5 } })
+  assert.deepEqual(harness.owners().slice(0, 3), [
     'gamma Apply {"f:spec":{"f:ports":{"k:{\\"port\\":1,\\"proto\\":\\"TCP\\"}":{".":{},"f:name":{},"f:port":{}}}}}',
     'alpha Apply {"f:spec":{"f:ports":{"k:{\\"port\\":1,\\"proto\\":\\"TCP\\"}":{".":{},"f:port":{}}},"f:set":{"v:\\"x\\"":{}}}}',
     'zeta Update {"f:spec":{"f:set":{"v:\\"n\\"":{}},"f:size":{}}}',
   ])
 })
 
-test('JSON of no known shape is one value, or is owned member by member', () => {
-  const stage = stageOf(mesh)
-  stage.apply('m1', { spec: { open: { a: 1 }, free: { deep: { a: 1 }, list: [1] } } })
-  assert.deepEqual(stage.owners(), ['m1 Apply {"f:spec":{"f:free":{"f:deep":{".":{},"f:a":{}},"f:list":{}},"f:open":{}}}'])
-  stage.apply('m2', { spec: { free: { deep: { b: 2 } } } })
-  assert.deepEqual(stage.object()['spec'], { open: { a: 1 }, free: { deep: { a: 1, b: 2 }, list: [1] } })
-  assert.equal(stage.failure('m2', { spec: { open: { b: 1 } } }).causes[0]?.field, '.spec.open')
-  assert.equal(stage.failure('m2', { spec: { free: { list: [2] } } }).causes[0]?.field, '.spec.free.list')
-  stage.apply('m1', { spec: { free: { deep: { a: 1 } } } })
-  assert.deepEqual(stage.object()['spec'], { free: { deep: { a: 1, b: 2 } } })
+test('unstructured JSON is atomic, or owned by member if granular', () => {
+  const harness = objectHarness(mesh)
+  harness.apply('m1', { spec: { open: { a: 1 }, free: { deep: { a: 1 }, list: [1] } } })
+  assert.deepEqual(harness.owners(), ['m1 Apply {"f:spec":{"f:free":{"f:deep":{".":{},"f:a":{}},"f:list":{}},"f:open":{}}}'])
+  harness.apply('m2', { spec: { free: { deep: { b: 2 } } } })
+  assert.deepEqual(harness.object()['spec'], { open: { a: 1 }, free: { deep: { a: 1, b: 2 }, list: [1] } })
+  assert.equal(harness.failure('m2', { spec: { open: { b: 1 } } }).causes[0]?.field, '.spec.open')
+  assert.equal(harness.failure('m2', { spec: { free: { list: [2] } } }).causes[0]?.field, '.spec.free.list')
+  harness.apply('m1', { spec: { free: { deep: { a: 1 } } } })
+  assert.deepEqual(harness.object()['spec'], { free: { deep: { a: 1, b: 2 } } })
 })
 
-test('subresources are managers of their own and do not touch what they do not write', () => {
-  const stage = stageOf(mesh)
+test('subresources have their own entries and do not touch reset fields', () => {
+  const harness = objectHarness(mesh)
   const main = { reset: resetFieldSet(['status']) }
   const status = { subresource: 'status', reset: resetFieldSet(['spec']) }
-  stage.apply('m', { spec: { size: 1 }, status: { phase: 'ignored' } }, main)
-  assert.deepEqual(stage.owners(), ['m Apply {"f:spec":{"f:size":{}}}'])
-  stage.merge('m', { status: { phase: 'Up' }, spec: { size: 1 } }, status)
-  stage.apply('m', { status: { phase: 'Up' } }, status)
-  assert.deepEqual([...stage.owners()].sort(), [
+  harness.apply('m', { spec: { size: 1 }, status: { phase: 'ignored' } }, main)
+  assert.deepEqual(harness.owners(), ['m Apply {"f:spec":{"f:size":{}}}'])
+  harness.merge('m', { status: { phase: 'Up' }, spec: { size: 1 } }, status)
+  harness.apply('m', { status: { phase: 'Up' } }, status)
+  assert.deepEqual([...harness.owners()].sort(), [
     'm Apply status {"f:status":{"f:phase":{}}}',
     'm Apply {"f:spec":{"f:size":{}}}',
     'm Update status {"f:status":{"f:phase":{}}}',
   ])
-  const conflict = stage.failure('other', { status: { phase: 'Down' } }, status)
+  const conflict = harness.failure('other', { status: { phase: 'Down' } }, status)
   assert.deepEqual(
     conflict.causes.map(({ message }) => message),
     ['conflict with "m" with subresource "status"', 'conflict with "m" with subresource "status" using v1'],
   )
 })
 
-test('a struct that becomes atomic belongs to whoever owned parts of it', () => {
-  const granular = stageOf(meshOf('granular'))
+test('a struct that becomes atomic is owned by all managers of its fields', () => {
+  const granular = objectHarness(meshOf('granular'))
   granular.apply('m1', { spec: { whole: { a: 1 } } })
   granular.apply('m2', { spec: { whole: { b: 2 } } })
   const entries = granular.entries()
-  const stage = stageOf(mesh)
-  stage.put('n', { spec: { whole: { a: 1, b: 2 } }, metadata: { managedFields: entries } })
-  stage.merge('n', { metadata: { managedFields: entries } })
+  const harness = objectHarness(mesh)
+  harness.put('n', { spec: { whole: { a: 1, b: 2 } }, metadata: { managedFields: entries } })
+  harness.merge('n', { metadata: { managedFields: entries } })
   assert.equal(
-    stage.failure('m1', { spec: { whole: { a: 1 } } }).message,
+    harness.failure('m1', { spec: { whole: { a: 1 } } }).message,
     'Apply failed with 1 conflict: conflict with "m2": .spec.whole',
-    'the whole is owned by both',
+    'both managers own the struct',
   )
-  stage.apply('m3', { spec: { size: 1 } })
-  assert.deepEqual(stage.owners().slice(0, 2), ['m1 Apply {"f:spec":{"f:whole":{}}}', 'm2 Apply {"f:spec":{"f:whole":{}}}'])
+  harness.apply('m3', { spec: { size: 1 } })
+  assert.deepEqual(harness.owners().slice(0, 2), ['m1 Apply {"f:spec":{"f:whole":{}}}', 'm2 Apply {"f:spec":{"f:whole":{}}}'])
 })
 
-test('a struct that becomes granular has no inferred owners of its parts', () => {
-  const atomic = stageOf(mesh)
+test('a struct that becomes granular: its fields have no managers', () => {
+  const atomic = objectHarness(mesh)
   atomic.apply('m1', { spec: { whole: { a: 1 } } })
-  const stage = stageOf(meshOf('granular'))
-  stage.put('n', { spec: { whole: { a: 1 } } })
-  stage.merge('n', { metadata: { managedFields: atomic.entries() } })
-  stage.apply('m2', { spec: { whole: { a: 2 } } })
-  assert.deepEqual(stage.object()['spec'], { whole: { a: 2 } }, 'no conflict')
+  const harness = objectHarness(meshOf('granular'))
+  harness.put('n', { spec: { whole: { a: 1 } } })
+  harness.merge('n', { metadata: { managedFields: atomic.entries() } })
+  harness.apply('m2', { spec: { whole: { a: 2 } } })
+  assert.deepEqual(harness.object()['spec'], { whole: { a: 2 } }, 'no conflict')
 })
 
-test('configurations that cannot be applied', () => {
+test('invalid configurations are rejected', () => {
   const rows: readonly { name: string; config: { [name: string]: unknown }; kind: string; message: string }[] = [
     {
-      name: 'other version',
+      name: 'wrong version',
       config: { apiVersion: 'v2' },
       kind: 'malformed',
       message: 'Incorrect version specified in apply patch. Specified patch version: v2, expected: v1',
@@ -178,7 +178,7 @@ test('configurations that cannot be applied', () => {
       message: 'metadata.managedFields must be nil',
     },
     {
-      name: 'other kind',
+      name: 'wrong kind',
       config: { kind: 'Odd' },
       kind: 'untyped',
       message: 'failed to create typed patch object (/a; /v1, Kind=Odd): no corresponding type for /v1, Kind=Odd',
@@ -190,19 +190,19 @@ test('configurations that cannot be applied', () => {
       message: 'failed to create typed patch object (/a; /v1, Kind=Mesh): .extra: field not declared in schema',
     },
     {
-      name: 'set',
+      name: 'duplicate in a set',
       config: { spec: { set: ['x', 'x'] } },
       kind: 'untyped',
       message: 'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.set: duplicate entries for key [="x"]',
     },
     {
-      name: 'map',
+      name: 'duplicate key',
       config: { spec: { ports: [{ port: 1 }, { port: 1, proto: 'TCP' }] } },
       kind: 'untyped',
       message: 'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: duplicate entries for key [port=1,proto="TCP"]',
     },
     {
-      name: 'key',
+      name: 'missing key',
       config: { spec: { ports: [{ port: 1 }, { name: 'x' }] } },
       kind: 'untyped',
       message: `failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: element 1: associative list with keys has an element that omits key field "port" (and doesn't have default value)`,
@@ -215,7 +215,7 @@ test('configurations that cannot be applied', () => {
         'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: element 0: associative list with keys may not have a null element',
     },
     {
-      name: 'text among keyed items',
+      name: 'string among keyed items',
       config: { spec: { ports: ['x'] } },
       kind: 'untyped',
       message:
@@ -229,19 +229,19 @@ test('configurations that cannot be applied', () => {
         'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.set: element 0: not supported: associative list with lists as elements',
     },
     {
-      name: 'number',
+      name: 'string for a number',
       config: { spec: { size: 'big' } },
       kind: 'untyped',
       message: 'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.size: expected numeric (int or float), got string',
     },
     {
-      name: 'list',
+      name: 'string for a list',
       config: { spec: { ports: 'one' } },
       kind: 'untyped',
       message: 'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: expected list, got string',
     },
     {
-      name: 'several',
+      name: 'several problems',
       config: { spec: { size: true, parts: [], ports: [{ port: 1, name: 2 }] } },
       kind: 'untyped',
       message:
@@ -249,20 +249,20 @@ test('configurations that cannot be applied', () => {
     },
   ]
   for (const { name, config, kind, message } of rows) {
-    const failure = stageOf(mesh).failure('m', deepFreeze(config))
+    const failure = objectHarness(mesh).failure('m', deepFreeze(config))
     assert.deepEqual({ kind: failure.kind, message: failure.message }, { kind, message }, name)
   }
 })
 
-test('null unsets a scalar and is an opinion about it', () => {
-  const stage = stageOf(mesh)
-  stage.apply('m1', { spec: { size: 1, tags: { k: 'v' } } })
-  stage.apply('m1', { spec: { size: null, tags: null } })
-  assert.deepEqual(stage.object(), { spec: {} })
-  assert.deepEqual(stage.owners(), ['m1 Apply {"f:spec":{"f:size":{},"f:tags":{}}}'])
+test('null unsets a scalar or a map, and the manager owns it', () => {
+  const harness = objectHarness(mesh)
+  harness.apply('m1', { spec: { size: 1, tags: { k: 'v' } } })
+  harness.apply('m1', { spec: { size: null, tags: null } })
+  assert.deepEqual(harness.object(), { spec: {} })
+  assert.deepEqual(harness.owners(), ['m1 Apply {"f:spec":{"f:size":{},"f:tags":{}}}'])
 })
 
-test('an applier in another version of the kind', () => {
+test('managers that apply different API versions', () => {
   const old = s.struct(
     'Mesh',
     { metadata: s.jsonField(metadata), count: s.jsonField(s.int64, optional), label: s.jsonField(s.string, optional) },
@@ -284,49 +284,52 @@ test('an applier in another version of the kind', () => {
           ...(spec.tags?.label === undefined ? {} : { label: spec.tags.label }),
         }
   }
-  const stage = stageOf(mesh, { schemaFor: (apiVersion) => (apiVersion === 'v0' ? old : apiVersion === 'v1' ? mesh : undefined), convert })
-  stage.apply('m1', { spec: { size: 1, tags: { label: 'x' } } })
+  const harness = objectHarness(mesh, {
+    schemaFor: (apiVersion) => (apiVersion === 'v0' ? old : apiVersion === 'v1' ? mesh : undefined),
+    convert,
+  })
+  harness.apply('m1', { spec: { size: 1, tags: { label: 'x' } } })
   assert.equal(
-    stage.failure('m2', { count: 2 }, { apiVersion: 'v0', schema: old }).message,
+    harness.failure('m2', { count: 2 }, { apiVersion: 'v0', schema: old }).message,
     'Apply failed with 1 conflict: conflict with "m1": .spec.size',
-    'the conflict is shown where its owner wrote',
+    'the conflict shows the path in the version of the owner',
   )
-  stage.apply('m2', { count: 1 }, { apiVersion: 'v0', schema: old })
+  harness.apply('m2', { count: 1 }, { apiVersion: 'v0', schema: old })
   assert.deepEqual(
-    stage.entries().map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, JSON.stringify(fieldsV1)]),
+    harness.entries().map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, JSON.stringify(fieldsV1)]),
     [
       ['m2', 'v0', '{"f:count":{}}'],
       ['m1', 'v1', '{"f:spec":{"f:size":{},"f:tags":{"f:label":{}}}}'],
     ],
   )
-  stage.apply('m1', { spec: { tags: { label: 'x' } } })
-  assert.deepEqual(stage.object()['spec'], { size: 1, tags: { label: 'x' } }, 'the size is kept for the owner of the count')
-  stage.apply('m2', {}, { apiVersion: 'v0', schema: old })
-  assert.deepEqual(stage.object()['spec'], { tags: { label: 'x' } })
+  harness.apply('m1', { spec: { tags: { label: 'x' } } })
+  assert.deepEqual(harness.object()['spec'], { size: 1, tags: { label: 'x' } }, 'the size stays, because m2 owns it as count')
+  harness.apply('m2', {}, { apiVersion: 'v0', schema: old })
+  assert.deepEqual(harness.object()['spec'], { tags: { label: 'x' } })
 })
 
-test('a client that applied on its own side takes its fields over', () => {
+test('client-side apply migrates without conflicts', () => {
   const annotation = 'example.com/last-applied'
   const config = { apiVersion: 'v1', kind: 'Mesh', metadata: { name: 'a' }, spec: { size: 1, tags: { k: 'v' } } }
-  const begin = () => {
-    const stage = stageOf(mesh, { clientSideApply: { manager: 'ctl', annotation } })
-    stage.put('ctl-client-side-apply', { metadata: { annotations: { [annotation]: `${JSON.stringify(config)}\n` } }, spec: config.spec })
-    return stage
+  const setUp = () => {
+    const harness = objectHarness(mesh, { clientSideApply: { manager: 'ctl', annotation } })
+    harness.put('ctl-client-side-apply', { metadata: { annotations: { [annotation]: `${JSON.stringify(config)}\n` } }, spec: config.spec })
+    return harness
   }
-  const stage = begin()
-  assert.equal(stage.failure('someone', { spec: { size: 2 } }).causes.length, 1)
-  stage.apply('ctl', { spec: { size: 2, tags: { k: 'v' } } })
-  assert.deepEqual(stage.object(), {
+  const harness = setUp()
+  assert.equal(harness.failure('someone', { spec: { size: 2 } }).causes.length, 1)
+  harness.apply('ctl', { spec: { size: 2, tags: { k: 'v' } } })
+  assert.deepEqual(harness.object(), {
     metadata: {
       annotations: { [annotation]: '{"apiVersion":"v1","kind":"Mesh","metadata":{"name":"a"},"spec":{"size":2,"tags":{"k":"v"}}}\n' },
     },
     spec: { size: 2, tags: { k: 'v' } },
   })
-  const changed = begin()
+  const changed = setUp()
   changed.merge('else', { spec: { size: 5 } })
   assert.equal(
     changed.failure('ctl', { spec: { size: 2 } }).causes[0]?.message,
     'conflict with "else" using v1',
-    'what another has changed is not its own',
+    'fields that another manager changed still conflict',
   )
 })

@@ -1,39 +1,40 @@
-// The way from client-side to server-side apply: a client that kept its last configuration in an annotation may take over what it
-// wrote by updates without a conflict, and its annotation follows what it applies.
+// Migration of a client from client-side to server-side apply: fields in its last-applied annotation whose live values are unchanged
+// do not conflict; the annotation is updated for further client-side applies.
 
-import { sortTexts } from '../base/text-order.js'
-import { structTopology } from '../schema/topology.js'
-import { writeAny } from '../schema/write.js'
-import type { ApplyInput, ApplyOutcome } from './apply.js'
-import { configProblems } from './check-config.js'
-import { compare } from './compare.js'
-import { difference, type FieldSet } from './field-set.js'
-import type { Members } from './members.js'
-import { ownable, ownableTopology } from './ownable.js'
+import { sortTexts } from '../../base/text-order.js'
+import { writeAny } from '../../schema/json/write.js'
+import { structTopology } from '../../schema/topology.js'
+import { compare } from '../field-set/compare.js'
+import { difference, type FieldSet } from '../field-set/field-set.js'
+import { toFieldSet } from '../field-set/to-field-set.js'
+import { isRecord, type Members, own, setOwn } from '../json-value.js'
+import type { KindVersions } from '../managed-fields/ownable-fields.js'
+import { ownable, ownableTopology } from '../managed-fields/ownable-fields.js'
+import { configProblems } from './validate-config.js'
 
-import { isRecord, own, setOwn } from './plain.js'
-import { setOf } from './set-of.js'
-
-export interface ClientSideApply {
-  /** The manager to which this applies: the name under which the client applies on the server's side. */
+interface ClientSideApply {
   readonly manager: string
-  /** The annotation in which it keeps its last configuration. */
   readonly annotation: string
 }
 
-// Together annotations may not be greater than this; rather than fail, the server forgets its copy of the configuration.
+export interface AnnotatedApply extends KindVersions {
+  readonly live: object | undefined
+  readonly manager: string
+  readonly clientSideApply?: ClientSideApply | undefined
+}
+
+/** Maximum characters of all annotations of an object; above it, the last-applied annotation is dropped. */
 const maxAnnotationsLength = 256 * 1024
 
-/** What the annotation says that the client set, and what still is as it set it. */
-export function claimedByAnnotation(input: ApplyInput): FieldSet | undefined {
+/** Fields in the annotation whose live values still equal those in the annotation. */
+export function claimedByAnnotation(input: AnnotatedApply): FieldSet | undefined {
   const text = annotationOf(input, input.live as Members | undefined)
   const config = text === undefined ? undefined : readConfig(text)
   if (config === undefined || own(config, 'apiVersion') !== input.apiVersion) return undefined
   const topology = structTopology(input.schema)
   if (configProblems(topology, config).length > 0) return undefined
-  // What is not as the client set it any more is not its own.
   const { changed, removed } = compare(ownableTopology(input.schema), config, input.live as Members)
-  return difference(difference(ownable(setOf(topology, config)), changed), removed)
+  return difference(difference(ownable(toFieldSet(topology, config)), changed), removed)
 }
 
 function readConfig(text: string): Members | undefined {
@@ -45,8 +46,7 @@ function readConfig(text: string): Members | undefined {
   }
 }
 
-/** The annotation's value, if this manager has one. */
-function annotationOf(input: ApplyInput, object: Members | undefined): string | undefined {
+function annotationOf(input: AnnotatedApply, object: Members | undefined): string | undefined {
   const { clientSideApply } = input
   if (clientSideApply === undefined || clientSideApply.manager !== input.manager || object === undefined) return undefined
   const value = own(annotationsOf(object), clientSideApply.annotation)
@@ -59,8 +59,12 @@ function annotationsOf(object: Members): Members {
   return isRecord(annotations) ? annotations : {}
 }
 
-/** The outcome with its annotation brought up to date, if it has one. */
-export function refreshAnnotation(outcome: ApplyOutcome, config: Members, input: ApplyInput): ApplyOutcome {
+/** Updates the annotation if the object has one and the applier is the manager of client-side apply. */
+export function refreshAnnotation<Outcome extends { readonly object: object }>(
+  outcome: Outcome,
+  config: Members,
+  input: AnnotatedApply,
+): Outcome {
   const object = outcome.object as Members
   const name = input.clientSideApply?.annotation
   if (name === undefined || annotationOf(input, object) === undefined) return outcome
@@ -69,7 +73,7 @@ export function refreshAnnotation(outcome: ApplyOutcome, config: Members, input:
   if (annotations[name] === text) return outcome
   setOwn(annotations, name, text)
   if (lengthOf(annotations) > maxAnnotationsLength) delete annotations[name]
-  // The annotation is up to date even where it is all that changes: the next client-side apply compares with it.
+  // Updated even if nothing else changes, because the next client-side apply compares with it.
   return { ...outcome, object: withAnnotations(object, annotations), isChanged: true }
 }
 

@@ -1,21 +1,19 @@
-// Whether an applied configuration fits its schema, so far as merging needs it: types, known fields, items that can be told apart.
+// Validates an applied configuration against the topology: types, unknown fields, list items with distinct keys.
 
-import { shorten } from '../base/shorten.js'
-import type { ListTopology, ScalarTopology, StructTopology, Topology } from '../schema/topology.js'
-import { elementOf, requireDistinct, UnkeyedListError } from './list-items.js'
-import type { Members } from './members.js'
-import { printElement } from './path-element.js'
-import { isRecord } from './plain.js'
+import { shorten } from '../../base/shorten.js'
+import type { ListTopology, ScalarTopology, StructTopology, Topology } from '../../schema/topology.js'
+import { elementOf, requireDistinct, UnkeyedListError } from '../field-set/list-item-keys.js'
+import { printElement } from '../field-set/path-element.js'
+import { isRecord, type Members } from '../json-value.js'
 
-/** What is wrong, one line each, such as `.spec.ports: duplicate entries for key [port=80]`. */
+/** Returns up to 100 messages such as `.spec.ports: duplicate entries for key [port=80]`, then `and more`. */
 export function configProblems(root: StructTopology, config: Members): readonly string[] {
   const problems: Problem[] = []
   checkStruct(root, config, problems)
-  const lines = problems.slice(0, mostProblems).map(({ path, text }) => (path === '' ? text : `${shorten(path)}: ${text}`))
-  return problems.length > mostProblems ? [...lines, 'and more'] : lines
+  const lines = problems.slice(0, maxProblems).map(({ path, text }) => (path === '' ? text : `${shorten(path)}: ${text}`))
+  return problems.length > maxProblems ? [...lines, 'and more'] : lines
 }
 
-/** Whether a value has no problems. */
 export function fits(node: Topology, value: unknown): boolean {
   if (node.kind === 'scalar') return value === null || value === undefined || fitsScalar(node, value)
   const problems: Problem[] = []
@@ -23,8 +21,7 @@ export function fits(node: Topology, value: unknown): boolean {
   return problems.length === 0
 }
 
-/** Of more problems it is only told that there are more; they are not looked for. */
-const mostProblems = 100
+const maxProblems = 100
 
 interface Problem {
   path: string
@@ -36,14 +33,14 @@ function check(node: Topology, value: unknown, problems: Problem[]): void {
   if (node.kind === 'scalar') checkScalar(node, value, problems)
   else if (node.kind === 'list')
     if (Array.isArray(value)) checkList(node, value, problems)
-    else expected('list', value, problems)
-  else if (!isRecord(value)) expected('map', value, problems)
+    else reportMismatch('list', value, problems)
+  else if (!isRecord(value)) reportMismatch('map', value, problems)
   else if (node.kind === 'struct') checkStruct(node, value, problems)
   else checkMap(node.value, value, problems)
 }
 
-function expected(what: string, value: unknown, problems: Problem[]): void {
-  problems.push({ path: '', text: `expected ${what}, got ${describe(value)}` })
+function reportMismatch(expectedType: string, value: unknown, problems: Problem[]): void {
+  problems.push({ path: '', text: `expected ${expectedType}, got ${describe(value)}` })
 }
 
 function describe(value: unknown): string {
@@ -52,7 +49,7 @@ function describe(value: unknown): string {
 }
 
 function checkScalar(node: ScalarTopology, value: unknown, problems: Problem[]): void {
-  if (!fitsScalar(node, value)) expected(scalarNames[node.accepts], value, problems)
+  if (!fitsScalar(node, value)) reportMismatch(scalarNames[node.accepts], value, problems)
 }
 
 function fitsScalar({ accepts }: ScalarTopology, value: unknown): boolean {
@@ -64,35 +61,35 @@ const scalarNames = { string: 'string', boolean: 'boolean', number: 'numeric (in
 
 function checkStruct(node: StructTopology, value: Members, problems: Problem[]): void {
   for (const name in value) {
-    if (problems.length > mostProblems) return
+    if (problems.length > maxProblems) return
     const member = node.fields.get(name)?.node ?? node.rest
-    const before = problems.length
+    const firstNew = problems.length
     if (member === undefined) problems.push({ path: '', text: 'field not declared in schema' })
     else check(member, value[name], problems)
-    if (problems.length > before) prefix(problems, before, `.${name}`)
+    if (problems.length > firstNew) prefixPaths(problems, firstNew, `.${name}`)
   }
 }
 
 function checkMap(node: Topology, value: Members, problems: Problem[]): void {
   for (const name in value) {
-    if (problems.length > mostProblems) return
-    const before = problems.length
+    if (problems.length > maxProblems) return
+    const firstNew = problems.length
     check(node, value[name], problems)
-    if (problems.length > before) prefix(problems, before, `.${name}`)
+    if (problems.length > firstNew) prefixPaths(problems, firstNew, `.${name}`)
   }
 }
 
 function checkList(node: ListTopology, items: readonly unknown[], problems: Problem[]): void {
-  if (!node.isOne && !areDistinct(node, items, problems)) return
+  if (!node.isAtomic && !areDistinct(node, items, problems)) return
   for (let i = 0; i < items.length; i++) {
-    if (problems.length > mostProblems) return
-    const before = problems.length
+    if (problems.length > maxProblems) return
+    const firstNew = problems.length
     check(node.item, items[i], problems)
-    if (problems.length > before) prefix(problems, before, node.isOne ? `[${i}]` : printElement(elementOf(node, items[i])))
+    if (problems.length > firstNew) prefixPaths(problems, firstNew, node.isAtomic ? `[${i}]` : printElement(elementOf(node, items[i])))
   }
 }
 
-/** Of items that cannot be told apart nothing more can be said. */
+/** Reports items without distinct keys, which are not checked further. */
 function areDistinct(node: ListTopology, items: readonly unknown[], problems: Problem[]): boolean {
   try {
     requireDistinct(node, items)
@@ -114,6 +111,6 @@ function hasElement(node: ListTopology, item: unknown): boolean {
   }
 }
 
-function prefix(problems: Problem[], from: number, path: string): void {
+function prefixPaths(problems: Problem[], from: number, path: string): void {
   for (let i = from; i < problems.length; i++) (problems[i] as Problem).path = path + (problems[i] as Problem).path
 }

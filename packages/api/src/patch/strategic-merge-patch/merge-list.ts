@@ -1,37 +1,34 @@
-// Lists in a strategic merge patch: items are matched by their merge key or, if they are scalars, by themselves. What the patch
-// names stands in its order, what only the object has keeps its place between.
+// Lists in strategic merge patches: items match by merge key, scalars by value; patched items keep the order of the patch.
 
-import { PatchError } from './patch-error.js'
-import { isEqual, isRecord, own } from './plain.js'
+import { isEqual, isRecord, own } from '../json-value.js'
+import { PatchError } from '../patch-error.js'
 
 type Items = readonly unknown[]
 type Members = { readonly [name: string]: unknown }
 
-/** How a list merges. */
 export interface ListRule {
   readonly name: string
-  /** Else the patch's list takes the place of the object's. */
+  /** False: the patch replaces the list. */
   readonly merges: boolean
-  /** The member that tells objects apart. */
   readonly key: string | undefined
   readonly mergeItem: (original: Members | undefined, patch: Members) => Members
-  /** The same for an item that this patch has written already, which then is copied once more. */
-  readonly mergeAgain: (original: Members | undefined, patch: Members) => Members
-  /** How long a list is that is about to be merged. */
-  readonly spend: (length: number) => void
+  /** Merges into an item that this patch has already merged into. */
+  readonly mergeRepeated: (original: Members | undefined, patch: Members) => Members
+  /** Counts items that a repeated merge copies. */
+  readonly countCopies: (length: number) => void
 }
 
 export function mergeList(rule: ListRule, original: Items, patch: Items): Items {
   if (original.length === 0 && patch.length === 0) return original
-  rule.spend(original.length)
-  if (!haveObjects(original, patch)) return arranged(rule, { merged: distinct([...original, ...patch]), order: patch, original })
+  rule.countCopies(original.length)
+  if (!haveObjects(original, patch)) return orderItems(rule, { merged: distinct([...original, ...patch]), order: patch, original })
   const key = rule.key
   if (key === undefined) throw new PatchError('unprocessable', `the list ${rule.name} has no merge key`)
-  const { base, items } = obeyDirectives(rule, original as readonly Members[], patch as readonly Members[])
-  return arranged(rule, { merged: mergeItems({ ...rule, key }, base, items), order: items, original: base })
+  const { base, items } = applyDirectives(rule, original as readonly Members[], patch as readonly Members[])
+  return orderItems(rule, { merged: mergeItems({ ...rule, key }, base, items), order: items, original: base })
 }
 
-/** The list with the items of an order directive in that order. */
+/** `$setElementOrder`: merges the patched items into a list and sorts it. */
 export function orderList(
   rule: ListRule,
   lists: { readonly original: Items | undefined; readonly patched: Items | undefined; readonly order: Items },
@@ -44,16 +41,17 @@ export function orderList(
       : rule.merges
         ? mergeList(rule, original, patched)
         : patched
-  return arranged(rule, { merged, order, original: original ?? [] })
+  return orderItems(rule, { merged, order, original: original ?? [] })
 }
 
-/** For lists of scalars; what is an object cannot be named by its value. */
-export function deleteValues(list: Items, values: Items): Items {
-  const gone = new Set(values)
-  return list.filter((item) => typeof item === 'object' || !gone.has(item))
+/** `$deleteFromPrimitiveList` removes scalars. As in kube-apiserver, objects merge, and a list that does not merge is replaced. */
+export function deleteValues(rule: ListRule, list: Items, values: Items): Items {
+  if (!rule.merges) return values
+  if (haveObjects(list, values)) return mergeList(rule, list, values)
+  const deleted = new Set(values)
+  return list.filter((item) => !deleted.has(item))
 }
 
-/** Whether the lists hold objects; all items must be of one kind, and no lists. */
 function haveObjects(original: Items, patch: Items): boolean {
   const kinds = new Set([...original, ...patch].map((item) => (Array.isArray(item) ? 'list' : item === null ? 'null' : typeof item)))
   if (kinds.has('list')) throw new PatchError('unprocessable', 'lists of lists are not supported')
@@ -62,11 +60,10 @@ function haveObjects(original: Items, patch: Items): boolean {
   return kinds.has('object')
 }
 
-/** Of scalars of one type. */
 const distinct = (items: Items): Items => [...new Set(items)]
 
-/** Items that carry `$patch` delete their like, or say that the list replaces. */
-function obeyDirectives(rule: ListRule, original: readonly Members[], patch: readonly Members[]) {
+/** Items with `$patch` delete an item, or replace the list. */
+function applyDirectives(rule: ListRule, original: readonly Members[], patch: readonly Members[]) {
   const items = patch.filter((item) => !Object.hasOwn(item, '$patch'))
   const deleted = new Set<unknown>()
   let replaces = false
@@ -87,14 +84,14 @@ function mergeItems(rule: ListRule & { readonly key: string }, original: readonl
     const key = own(item, rule.key)
     if (!positions.has(key)) positions.set(key, i)
   })
-  const touched = new Set<number>()
+  const mergedPositions = new Set<number>()
   for (const item of patch) {
     const key = keyOf(rule, item)
     const position = positions.get(key)
     if (position === undefined) positions.set(key, merged.push(item) - 1)
-    else if (position < original.length && !touched.has(position)) merged[position] = rule.mergeItem(merged[position], item)
-    else merged[position] = rule.mergeAgain(merged[position], item)
-    if (position !== undefined) touched.add(position)
+    else if (position < original.length && !mergedPositions.has(position)) merged[position] = rule.mergeItem(merged[position], item)
+    else merged[position] = rule.mergeRepeated(merged[position], item)
+    if (position !== undefined) mergedPositions.add(position)
   }
   return merged
 }
@@ -106,40 +103,47 @@ function keyOf(rule: ListRule, item: unknown): unknown {
   return key
 }
 
-/** What tells an item apart in an order. */
-const identity = (rule: ListRule, item: unknown): unknown => (isRecord(item) ? own(item, rule.key ?? '') : item)
+const keyOrValue = (rule: ListRule, item: unknown): unknown => (isRecord(item) ? own(item, rule.key ?? '') : item)
 
-/** The items that the patch sets must stand in the order directive, in the same order. */
+/** Patched items must occur in `$setElementOrder`, in the same order. */
 function requireOrder(rule: ListRule, patched: Items, order: Items): void {
   if (order.length === 0) return
-  const wanted = patched.filter((item) => !isRecord(item) || own(item, '$patch') !== 'delete')
+  const items = patched.filter((item) => !isRecord(item) || own(item, '$patch') !== 'delete')
   let next = 0
-  for (const item of order) if (next < wanted.length && isEqual(identity(rule, wanted[next]), identity(rule, item))) next++
-  if (next < wanted.length)
+  for (const item of order) if (next < items.length && isEqual(keyOrValue(rule, items[next]), keyOrValue(rule, item))) next++
+  if (next < items.length)
     throw new PatchError('malformed', `the elements of ${rule.name} do not match the list $setElementOrder/${rule.name}`)
 }
 
-interface Arrangement {
+interface ItemOrder {
   readonly merged: Items
   readonly order: Items
   readonly original: Items
 }
 
-/** Items of the order in its order; each item that only the object has before the first that followed it there. */
-function arranged(rule: ListRule, { merged, order, original }: Arrangement): Items {
-  const wanted = ranks(rule, order)
-  const before = ranks(rule, original)
-  const rankIn = (index: ReadonlyMap<unknown, number>, item: unknown): number => index.get(identity(rule, item)) ?? -1
-  const ordered = merged.filter((item) => rankIn(wanted, item) >= 0).sort((a, b) => rankIn(wanted, a) - rankIn(wanted, b))
-  const others = merged.filter((item) => rankIn(wanted, item) < 0).sort((a, b) => rankIn(before, a) - rankIn(before, b))
+/** Sorts items of the patch by `order`; other items stay before the item that they preceded in the object. */
+function orderItems(rule: ListRule, { merged, order, original }: ItemOrder): Items {
+  for (const items of [merged, order, original]) requireKeys(rule, items)
+  const orderRanks = ranks(rule, order)
+  const originalRanks = ranks(rule, original)
+  const rankIn = (index: ReadonlyMap<unknown, number>, item: unknown): number => index.get(keyOrValue(rule, item)) ?? -1
+  const ordered = merged.filter((item) => rankIn(orderRanks, item) >= 0).sort((a, b) => rankIn(orderRanks, a) - rankIn(orderRanks, b))
+  const others = merged.filter((item) => rankIn(orderRanks, item) < 0).sort((a, b) => rankIn(originalRanks, a) - rankIn(originalRanks, b))
   const out: unknown[] = []
   let next = 0
   for (const item of ordered) {
-    const rank = rankIn(before, item)
-    while (next < others.length && rank >= 0 && isBefore(rankIn(before, others[next]), rank)) out.push(others[next++])
+    const rank = rankIn(originalRanks, item)
+    while (next < others.length && rank >= 0 && isBefore(rankIn(originalRanks, others[next]), rank)) out.push(others[next++])
     out.push(item)
   }
   return [...out, ...others.slice(next)]
+}
+
+/** Requires the merge key in every item. Objects in a list without a merge key cannot be ordered. */
+function requireKeys(rule: ListRule, items: Items): void {
+  if (rule.key !== undefined) for (const item of items) keyOf(rule, item)
+  else if (items.some((item) => typeof item === 'object' && item !== null))
+    throw new PatchError('unprocessable', `the list ${rule.name} has no merge key`)
 }
 
 const isBefore = (rank: number, other: number): boolean => rank >= 0 && rank < other
@@ -147,7 +151,7 @@ const isBefore = (rank: number, other: number): boolean => rank >= 0 && rank < o
 function ranks(rule: ListRule, items: Items): ReadonlyMap<unknown, number> {
   const index = new Map<unknown, number>()
   items.forEach((item, i) => {
-    const key = identity(rule, item)
+    const key = keyOrValue(rule, item)
     if (!index.has(key)) index.set(key, i)
   })
   return index

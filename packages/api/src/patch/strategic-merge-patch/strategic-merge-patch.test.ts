@@ -1,10 +1,10 @@
-// Strategic merge patch on a deployment, step by step as in a recording of the reference, and each directive with its errors.
+// Strategic merge patch of a Deployment, as in a recording of kube-apiserver, and all directives with their errors.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deployment } from './kinds.fixture.js'
-import { PatchError, type PatchErrorKind } from './patch-error.js'
-import { deepFreeze } from './stage.fixture.js'
+import { PatchError, type PatchErrorKind } from '../patch-error.js'
+import { deployment } from '../testing/kinds.fixture.js'
+import { deepFreeze } from '../testing/object-harness.fixture.js'
 import { strategicMergePatch } from './strategic-merge-patch.js'
 
 type Plain = { readonly [name: string]: unknown }
@@ -39,7 +39,7 @@ const start = {
   }),
 }
 
-test('containers merge by name, and so do their env, ports and mounts', () => {
+test('containers, env, ports and volumeMounts merge by their keys', () => {
   const first = patched(
     start,
     inPod({
@@ -57,7 +57,7 @@ test('containers merge by name, and so do their env, ports and mounts', () => {
       ],
     }),
   )
-  const one = {
+  const containerOne = {
     name: 'one',
     image: 'i:9',
     command: ['c'],
@@ -69,7 +69,7 @@ test('containers merge by name, and so do their env, ports and mounts', () => {
     ports: [{ containerPort: 80, name: 'web' }, { containerPort: 82 }, { containerPort: 81 }],
     volumeMounts: [{ name: 'v', mountPath: '/v' }],
   }
-  assert.deepEqual(podOf(first)['containers'], [one, { name: 'two', image: 'i:2' }])
+  assert.deepEqual(podOf(first)['containers'], [containerOne, { name: 'two', image: 'i:2' }])
 
   const second = patched(
     first,
@@ -81,8 +81,8 @@ test('containers merge by name, and so do their env, ports and mounts', () => {
       ],
     }),
   )
-  const changed = { ...one, env: one.env.slice(1), volumeMounts: [{ name: 'w', mountPath: '/v' }] }
-  assert.deepEqual(podOf(second)['containers'], [{ name: 'three', image: 'i:3' }, changed])
+  const changedContainerOne = { ...containerOne, env: containerOne.env.slice(1), volumeMounts: [{ name: 'w', mountPath: '/v' }] }
+  assert.deepEqual(podOf(second)['containers'], [{ name: 'three', image: 'i:3' }, changedContainerOne])
 
   const third = patched(
     second,
@@ -91,133 +91,132 @@ test('containers merge by name, and so do their env, ports and mounts', () => {
       containers: [{ name: 'four', image: 'i:4' }],
     }),
   )
-  assert.deepEqual(podOf(third)['containers'], [{ name: 'three', image: 'i:3' }, { name: 'four', image: 'i:4' }, changed])
+  assert.deepEqual(podOf(third)['containers'], [{ name: 'three', image: 'i:3' }, { name: 'four', image: 'i:4' }, changedContainerOne])
 })
 
-interface Row {
-  readonly name: string
-  readonly patch: Plain
-  readonly expected: Plain
-}
+type Row = readonly [name: string, patch: Plain, expected: Plain]
 
 const rows: readonly Row[] = [
-  {
-    name: 'a list without a strategy is replaced',
-    patch: inPod({ tolerations: [{ key: 'z' }] }),
-    expected: { tolerations: [{ key: 'z' }] },
-  },
-  {
-    name: 'a new item stands before the others',
-    patch: inPod({ imagePullSecrets: [{ name: 'q' }] }),
-    expected: { imagePullSecrets: [{ name: 'q' }, { name: 'p' }] },
-  },
-  { name: 'null removes', patch: inPod({ tolerations: null, nope: null }), expected: { tolerations: undefined } },
-  {
-    name: 'keys are retained',
-    patch: inPod({ volumes: [{ $retainKeys: ['name', 'configMap'], name: 'v', configMap: { name: 'cm' } }] }),
-    expected: {
+  ['a list without patchStrategy is replaced', inPod({ tolerations: [{ key: 'z' }] }), { tolerations: [{ key: 'z' }] }],
+  [
+    'a new item comes before the others',
+    inPod({ imagePullSecrets: [{ name: 'q' }] }),
+    { imagePullSecrets: [{ name: 'q' }, { name: 'p' }] },
+  ],
+  ['null removes a member', inPod({ tolerations: null, nope: null }), { tolerations: undefined }],
+  [
+    '$retainKeys in a list item',
+    inPod({ volumes: [{ $retainKeys: ['name', 'configMap'], name: 'v', configMap: { name: 'cm' } }] }),
+    {
       volumes: [
         { name: 'v', configMap: { name: 'cm' } },
         { name: 'w', emptyDir: {} },
       ],
     },
-  },
-  {
-    name: 'a list is replaced by a directive',
-    patch: inPod({ volumes: [{ $patch: 'replace' }, { name: 'w', emptyDir: { medium: 'Memory' } }] }),
-    expected: { volumes: [{ name: 'w', emptyDir: { medium: 'Memory' } }] },
-  },
-  {
-    name: 'the order alone',
-    patch: inPod({ '$setElementOrder/volumes': [{ name: 'w' }, { name: 'v' }] }),
-    expected: {
+  ],
+  [
+    '$patch: replace in a list',
+    inPod({ volumes: [{ $patch: 'replace' }, { name: 'w', emptyDir: { medium: 'Memory' } }] }),
+    { volumes: [{ name: 'w', emptyDir: { medium: 'Memory' } }] },
+  ],
+  [
+    '$setElementOrder without items',
+    inPod({ '$setElementOrder/volumes': [{ name: 'w' }, { name: 'v' }] }),
+    {
       volumes: [
         { name: 'w', emptyDir: {} },
         { name: 'v', emptyDir: {} },
       ],
     },
-  },
-  {
-    name: 'nulls in something new are left out',
-    patch: inPod({ nodeSelector: { a: 'b', c: null } }),
-    expected: { nodeSelector: { a: 'b' } },
-  },
+  ],
+  ['nulls in a new object are dropped', inPod({ nodeSelector: { a: 'b', c: null } }), { nodeSelector: { a: 'b' } }],
+  [
+    'nulls in objects of a new list are dropped',
+    inPod({ hostAliases: [{ ip: '::1', hostnames: null }, null] }),
+    { hostAliases: [{ ip: '::1' }, null] },
+  ],
+  [
+    '$deleteFromPrimitiveList replaces a list without patchStrategy',
+    inPod({ '$deleteFromPrimitiveList/tolerations': [{ key: 'z' }] }),
+    { tolerations: [{ key: 'z' }] },
+  ],
+  ['$deleteFromPrimitiveList of a missing list', inPod({ '$deleteFromPrimitiveList/hostAliases': ['a'] }), { hostAliases: undefined }],
 ]
 
-for (const { name, patch, expected } of rows)
+for (const [name, patch, expected] of rows)
   test(name, () => {
     const pod = podOf(patched(start, patch))
     for (const [member, value] of Object.entries(expected)) assert.deepEqual(pod[member], value)
   })
 
 const metadataRows: readonly Row[] = [
-  { name: 'a map is replaced', patch: { labels: { $patch: 'replace', z: '3' } }, expected: { labels: { z: '3' } } },
-  { name: 'a map is emptied', patch: { labels: { $patch: 'delete' } }, expected: { labels: {} } },
-  { name: 'a set of texts is merged', patch: { finalizers: ['e/c', 'e/a'] }, expected: { finalizers: ['e/c', 'e/a', 'e/b'] } },
-  { name: 'a text is deleted', patch: { '$deleteFromPrimitiveList/finalizers': ['e/b'] }, expected: { finalizers: ['e/a'] } },
-  {
-    name: 'deleted and put into an order',
-    patch: { '$deleteFromPrimitiveList/finalizers': ['e/b'], '$setElementOrder/finalizers': ['e/c', 'e/a'], finalizers: ['e/c'] },
-    expected: { finalizers: ['e/c', 'e/a'] },
-  },
-  {
-    name: 'a directive for a map that is not there stays',
-    patch: { annotations: { $patch: 'replace', a: '1' } },
-    expected: { annotations: { $patch: 'replace', a: '1' } },
-  },
-  {
-    name: 'the prototype is a name',
-    patch: { labels: JSON.parse('{"__proto__":"1"}') as Plain },
-    expected: { labels: JSON.parse('{"x":"1","y":"2","__proto__":"1"}') as Plain },
-  },
+  ['$patch: replace in a map', { labels: { $patch: 'replace', z: '3' } }, { labels: { z: '3' } }],
+  ['$patch: delete in a map', { labels: { $patch: 'delete' } }, { labels: {} }],
+  ['a list of scalars is merged', { finalizers: ['e/c', 'e/a'] }, { finalizers: ['e/c', 'e/a', 'e/b'] }],
+  ['$deleteFromPrimitiveList', { '$deleteFromPrimitiveList/finalizers': ['e/b'] }, { finalizers: ['e/a'] }],
+  [
+    '$deleteFromPrimitiveList with $setElementOrder',
+    { '$deleteFromPrimitiveList/finalizers': ['e/b'], '$setElementOrder/finalizers': ['e/c', 'e/a'], finalizers: ['e/c'] },
+    { finalizers: ['e/c', 'e/a'] },
+  ],
+  [
+    'a directive for a missing map is stored',
+    { annotations: { $patch: 'replace', a: '1' } },
+    { annotations: { $patch: 'replace', a: '1' } },
+  ],
+  [
+    '__proto__ is an ordinary name',
+    { labels: JSON.parse('{"__proto__":"1"}') as Plain },
+    { labels: JSON.parse('{"x":"1","y":"2","__proto__":"1"}') as Plain },
+  ],
 ]
 
-for (const { name, patch, expected } of metadataRows)
+for (const [name, patch, expected] of metadataRows)
   test(name, () => {
     const { metadata } = patched(start, { metadata: patch }) as { metadata: Plain }
     for (const [member, value] of Object.entries(expected)) assert.equal(JSON.stringify(metadata[member]), JSON.stringify(value))
   })
 
-test('keys are retained in a struct', () => {
+test('$retainKeys in a struct', () => {
   const document = { spec: { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } } }
   assert.deepEqual(patched(document, { spec: { strategy: { $retainKeys: ['type'], type: 'Recreate' } } }), {
     spec: { strategy: { type: 'Recreate' } },
   })
 })
 
-const wrong: readonly { readonly name: string; readonly patch: Plain; readonly kind: PatchErrorKind }[] = [
-  {
-    name: 'the order lacks an item',
-    patch: inPod({ '$setElementOrder/containers': [{ name: 'one' }], containers: [{ name: 'five' }] }),
-    kind: 'malformed',
-  },
-  { name: 'the order is no list', patch: inPod({ '$setElementOrder/containers': 'one' }), kind: 'malformed' },
-  { name: 'the order has no target', patch: inPod({ $setElementOrder: [] }), kind: 'malformed' },
-  { name: 'retained keys lack a key', patch: { spec: { strategy: { $retainKeys: ['type'], rollingUpdate: {} } } }, kind: 'malformed' },
-  { name: 'retained keys are no list', patch: { spec: { strategy: { $retainKeys: 'type' } } }, kind: 'malformed' },
-  { name: 'an unknown directive', patch: { metadata: { labels: { $patch: 'explode' } } }, kind: 'malformed' },
-  { name: 'merging is no directive for a map', patch: { metadata: { labels: { $patch: 'merge' } } }, kind: 'malformed' },
-  { name: 'an unknown directive in a list', patch: inPod({ containers: [{ $patch: 'explode', name: 'one' }] }), kind: 'malformed' },
-  { name: 'an item without its key', patch: inPod({ containers: [{ image: 'i' }] }), kind: 'unprocessable' },
-  {
-    name: 'an item to be deleted without its key',
-    patch: inPod({ containers: [{ $patch: 'delete', image: 'i' }] }),
-    kind: 'unprocessable',
-  },
-  { name: 'a text among objects', patch: inPod({ containers: ['one'] }), kind: 'unprocessable' },
-  { name: 'a list in a list', patch: inPod({ containers: [['one']] }), kind: 'unprocessable' },
-  { name: 'deletions that are no list', patch: { metadata: { '$deleteFromPrimitiveList/finalizers': 'e/b' } }, kind: 'malformed' },
+const invalid: readonly (readonly [name: string, patch: Plain, kind: PatchErrorKind])[] = [
+  [
+    '$setElementOrder without a patched item',
+    inPod({ '$setElementOrder/containers': [{ name: 'one' }], containers: [{ name: 'five' }] }),
+    'malformed',
+  ],
+  ['$setElementOrder that is not a list', inPod({ '$setElementOrder/containers': 'one' }), 'malformed'],
+  ['$setElementOrder without a target', inPod({ $setElementOrder: [] }), 'malformed'],
+  ['$retainKeys without a patched member', { spec: { strategy: { $retainKeys: ['type'], rollingUpdate: {} } } }, 'malformed'],
+  ['$retainKeys that is not a list', { spec: { strategy: { $retainKeys: 'type' } } }, 'malformed'],
+  ['unknown $patch directive in a map', { metadata: { labels: { $patch: 'explode' } } }, 'malformed'],
+  ['$patch: merge in a map', { metadata: { labels: { $patch: 'merge' } } }, 'malformed'],
+  ['unknown $patch directive in a list', inPod({ containers: [{ $patch: 'explode', name: 'one' }] }), 'malformed'],
+  ['item without its merge key', inPod({ containers: [{ image: 'i' }] }), 'unprocessable'],
+  ['$patch: delete without the merge key', inPod({ containers: [{ $patch: 'delete', image: 'i' }] }), 'unprocessable'],
+  ['a scalar among objects', inPod({ containers: ['one'] }), 'unprocessable'],
+  ['a list in a list', inPod({ containers: [['one']] }), 'unprocessable'],
+  ['$setElementOrder item without its merge key', inPod({ '$setElementOrder/containers': [{ image: 'i' }] }), 'unprocessable'],
+  ['$setElementOrder scalar among objects', inPod({ '$setElementOrder/containers': ['one'] }), 'unprocessable'],
+  ['$setElementOrder of objects without a merge key', inPod({ '$setElementOrder/tolerations': [{ key: 'x' }] }), 'unprocessable'],
+  ['$deleteFromPrimitiveList of a scalar among objects', inPod({ '$deleteFromPrimitiveList/containers': ['one'] }), 'unprocessable'],
+  ['$deleteFromPrimitiveList that is not a list', { metadata: { '$deleteFromPrimitiveList/finalizers': 'e/b' } }, 'malformed'],
 ]
 
-for (const { name, patch, kind } of wrong)
-  test(`wrong: ${name}`, () => {
+for (const [name, patch, kind] of invalid)
+  test(`invalid patch: ${name}`, () => {
     assert.throws(
       () => patched(strategicMergePatch(start, { spec: { strategy: { type: 'x' } } }, deployment), patch),
       (thrown) => thrown instanceof PatchError && thrown.kind === kind,
     )
   })
 
-test('a list that is null beside its order is refused, and objects are not deleted by value', () => {
+test('$setElementOrder with a null list is rejected, and $deleteFromPrimitiveList ignores objects', () => {
   const inSpec = { '$setElementOrder/containers': [{ name: 'one' }], containers: null }
   assert.throws(
     () => patched(start, inPod(inSpec)),
@@ -227,20 +226,12 @@ test('a list that is null beside its order is refused, and objects are not delet
   assert.deepEqual(podOf(kept)['imagePullSecrets'], [{ name: 'p' }])
 })
 
-test('thousands of scalars merge and are deleted by value', () => {
-  const names = Array.from({ length: 10_000 }, (_, i) => `e/${i}`)
-  const merged = patched({ metadata: { finalizers: names } }, { metadata: { finalizers: [...names, 'e/new', 'e/new'] } })
-  assert.equal((merged as { metadata: { finalizers: string[] } }).metadata.finalizers.length, 10_001)
-  const left = patched({ metadata: { finalizers: names } }, { metadata: { '$deleteFromPrimitiveList/finalizers': names.slice(1) } })
-  assert.deepEqual(left, { metadata: { finalizers: ['e/0'] } })
-})
-
-test('an item may be named again, but not again and again', () => {
-  const again = (count: number): Plain => inPod({ containers: Array.from({ length: count }, (_, i) => ({ name: 'one', [`f${i}`]: i })) })
-  const [first] = podOf(patched(start, again(50)))['containers'] as Plain[]
+test('a patch may merge into the same item repeatedly, up to a limit', () => {
+  const repeats = (count: number): Plain => inPod({ containers: Array.from({ length: count }, (_, i) => ({ name: 'one', [`f${i}`]: i })) })
+  const [first] = podOf(patched(start, repeats(50)))['containers'] as Plain[]
   assert.equal(first?.['f49'], 49)
   assert.throws(
-    () => patched(start, again(500)),
+    () => patched(start, repeats(500)),
     (thrown) => thrown instanceof PatchError && thrown.kind === 'unprocessable',
   )
   const deleted = patched(start, inPod({ containers: Array.from({ length: 5000 }, () => ({ name: 'one', $patch: 'delete' })) }))

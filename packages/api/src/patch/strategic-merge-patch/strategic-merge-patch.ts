@@ -1,9 +1,9 @@
-// Strategic merge patch: a merge patch that knows from the schema which lists merge by a key, and obeys directives in the patch.
+// Strategic merge patch: the schema says which lists merge by a key, and the patch may contain directives.
 
-import { resolve, type SchemaNode, type StructNode } from '../schema/node.js'
-import { PatchError } from './patch-error.js'
-import { isRecord, own, setOwn } from './plain.js'
-import { deleteValues, type ListRule, mergeList, orderList } from './strategic-list.js'
+import { resolve, type SchemaNode, type StructNode } from '../../schema/node.js'
+import { isRecord, own, setOwn, withoutNulls } from '../json-value.js'
+import { PatchError } from '../patch-error.js'
+import { deleteValues, type ListRule, mergeList, orderList } from './merge-list.js'
 
 type Members = { readonly [name: string]: unknown }
 type Draft = { [name: string]: unknown }
@@ -12,61 +12,55 @@ const orderPrefix = '$setElementOrder'
 const deletePrefix = '$deleteFromPrimitiveList'
 const retainKeys = '$retainKeys'
 
-/** Throws a PatchError where a directive is wrong or an item lacks its key. */
+/** Throws PatchError for an invalid directive or a missing merge key. */
 export function strategicMergePatch(document: object, patch: object, schema: StructNode): object {
-  return mergeObject(document as Members, patch as Members, { node: schema, again: { allowance: againAllowance, depth: 0 } })
+  return mergeObject(document as Members, patch as Members, { node: schema, repeats: { allowance: maxRepeatedCopies, depth: 0 } })
 }
 
-/**
- * What merging into the same items of lists again and again may copy, in members and items: a patch names an item once. Each time costs as much as
- * the item has by then, so that all of it is a few milliseconds at most.
- */
-const againAllowance = 10_000
+/** Members and items that repeated merges into the same list items may copy: bounds the time of such patches. */
+const maxRepeatedCopies = 10_000
 
-/** Where in the schema an object stands, and what may yet be copied. */
-interface Place {
+interface MergeContext {
   readonly node: SchemaNode | undefined
-  readonly again: Again
+  readonly repeats: RepeatedMerges
 }
 
-interface Again {
+interface RepeatedMerges {
   allowance: number
-  /** How many items around this one the patch has written already. */
   depth: number
 }
 
-function spend(again: Again, size: number): void {
-  if (again.depth === 0) return
-  again.allowance -= size
-  if (again.allowance < 0) throw new PatchError('unprocessable', 'the patch merges into the same elements of lists too often')
+function countCopies(repeats: RepeatedMerges, size: number): void {
+  if (repeats.depth === 0) return
+  repeats.allowance -= size
+  if (repeats.allowance < 0) throw new PatchError('unprocessable', 'the patch merges into the same elements of lists too often')
 }
 
-/** How the member of a struct merges. */
 interface MergeRule extends ListRule {
   readonly node: SchemaNode | undefined
   readonly replaces: boolean
 }
 
-function mergeObject(original: Members | undefined, patch: Members, place: Place): Members {
-  if (Object.hasOwn(patch, '$patch')) return directed(patch)
+function mergeObject(original: Members | undefined, patch: Members, context: MergeContext): Members {
+  if (Object.hasOwn(patch, '$patch')) return applyPatchDirective(patch)
   const out: Draft = { ...(original ?? {}) }
-  if (place.again.depth > 0) spend(place.again, Object.keys(out).length)
+  if (context.repeats.depth > 0) countCopies(context.repeats, Object.keys(out).length)
   const rest: Draft = { ...patch }
   retain(out, rest)
-  for (const name of Object.keys(rest)) if (name.startsWith(orderPrefix)) applyOrder(out, rest, { directive: name, place })
-  for (const name of Object.keys(rest)) if (name.startsWith(deletePrefix)) applyDeletions(out, rest, name)
-  for (const name of Object.keys(rest)) mergeMember(out, { name, value: own(rest, name), place })
+  for (const name of Object.keys(rest)) if (name.startsWith(orderPrefix)) applyOrder(out, rest, { directive: name, context })
+  for (const name of Object.keys(rest)) if (name.startsWith(deletePrefix)) applyDeletions(out, rest, { directive: name, context })
+  for (const name of Object.keys(rest)) mergeMember(out, { name, value: own(rest, name), context })
   return out
 }
 
-function directed(patch: Members): Members {
+function applyPatchDirective(patch: Members): Members {
   const { $patch: directive, ...rest } = patch
   if (directive === 'replace') return rest
   if (directive === 'delete') return {}
   throw new PatchError('malformed', `unknown patch type: ${String(directive)}`)
 }
 
-/** Keeps only the members that `$retainKeys` names; the patch may not set others. */
+/** `$retainKeys` lists the members to keep: removes all others, and the patch may set only listed members. */
 function retain(out: Draft, patch: Draft): void {
   if (!Object.hasOwn(patch, retainKeys)) return
   const keys = patch[retainKeys]
@@ -78,13 +72,14 @@ function retain(out: Draft, patch: Draft): void {
   for (const name of Object.keys(out)) if (!names.has(name)) delete out[name]
 }
 
-/** Merges a list and puts it into the order that a directive gives. */
-function applyOrder(out: Draft, patch: Draft, at: { readonly directive: string; readonly place: Place }): void {
-  const name = directiveTarget(at.directive, orderPrefix, 'invalid patch format of setElementOrder list')
-  const order = own(patch, at.directive)
-  delete patch[at.directive]
-  const rule = ruleOf(at.place, name)
-  const original = own(out, name)
+/** Applies `$setElementOrder`: merges and sorts the list that the directive names. */
+function applyOrder(out: Draft, patch: Draft, target: { readonly directive: string; readonly context: MergeContext }): void {
+  const name = directiveTarget(target.directive, orderPrefix, 'invalid patch format of setElementOrder list')
+  const order = own(patch, target.directive)
+  delete patch[target.directive]
+  const rule = ruleOf(target.context, name)
+  // Null counts as absent, because JSON shows some absent lists as null.
+  const original = own(out, name) ?? undefined
   const patched = own(patch, name)
   for (const list of [order, original, patched])
     if (list !== undefined && !Array.isArray(list)) throw new PatchError('malformed', `${orderPrefix}/${name}: expected a list`)
@@ -93,14 +88,14 @@ function applyOrder(out: Draft, patch: Draft, at: { readonly directive: string; 
   delete patch[name]
 }
 
-function applyDeletions(out: Draft, patch: Draft, directive: string): void {
-  const name = directiveTarget(directive, deletePrefix, 'invalid patch format of primitive list')
-  const values = own(patch, directive)
-  delete patch[directive]
+function applyDeletions(out: Draft, patch: Draft, target: { readonly directive: string; readonly context: MergeContext }): void {
+  const name = directiveTarget(target.directive, deletePrefix, 'invalid patch format of primitive list')
+  const values = own(patch, target.directive)
+  delete patch[target.directive]
   const list = own(out, name)
   if (values === null) delete out[name]
   else if (!Array.isArray(values)) throw new PatchError('malformed', 'invalid patch format of primitive list')
-  else if (Array.isArray(list)) setOwn(out, name, deleteValues(list, values))
+  else if (Array.isArray(list)) setOwn(out, name, deleteValues(ruleOf(target.context, name), list, values))
 }
 
 function directiveTarget(directive: string, prefix: string, problem: string): string {
@@ -108,7 +103,10 @@ function directiveTarget(directive: string, prefix: string, problem: string): st
   return directive.slice(prefix.length + 1)
 }
 
-function mergeMember(out: Draft, { name, value, place }: { readonly name: string; readonly value: unknown; readonly place: Place }): void {
+function mergeMember(
+  out: Draft,
+  { name, value, context }: { readonly name: string; readonly value: unknown; readonly context: MergeContext },
+): void {
   if (value === null) {
     delete out[name]
     return
@@ -118,32 +116,21 @@ function mergeMember(out: Draft, { name, value, place }: { readonly name: string
     setOwn(out, name, withoutNulls(value))
     return
   }
-  const rule = ruleOf(place, name)
+  const rule = ruleOf(context, name)
   if (isRecord(original) && isRecord(value))
-    setOwn(out, name, rule.replaces ? value : mergeObject(original, value, { ...place, node: rule.node }))
+    setOwn(out, name, rule.replaces ? value : mergeObject(original, value, { ...context, node: rule.node }))
   else if (Array.isArray(original) && Array.isArray(value)) setOwn(out, name, rule.merges ? mergeList(rule, original, value) : value)
   else setOwn(out, name, withoutNulls(value))
 }
 
-/** What is new has nothing that null could remove. */
-function withoutNulls(value: unknown): unknown {
-  if (!isRecord(value)) return value
-  const out: Draft = {}
-  for (const name in value) {
-    const member = own(value, name)
-    if (member !== null) setOwn(out, name, withoutNulls(member))
-  }
-  return out
-}
-
-function ruleOf({ node: parent, again }: Place, name: string): MergeRule {
+function ruleOf({ node: parent, repeats }: MergeContext, name: string): MergeRule {
   const outer = parent && resolve(parent)
   const field = outer?.type === 'struct' && Object.hasOwn(outer.fields, name) ? outer.fields[name] : undefined
-  const beyond = outer?.type === 'map' ? outer.value : outer?.type === 'struct' ? outer.rest : undefined
-  const inner = field === undefined ? beyond : field.node
+  const restNode = outer?.type === 'map' ? outer.value : outer?.type === 'struct' ? outer.rest : undefined
+  const inner = field === undefined ? restNode : field.node
   const node = inner && resolve(inner)
   const strategy = (node?.type === 'list' ? node.patchStrategy : undefined) ?? field?.patchStrategy
-  const item: Place = { node: node?.type === 'list' ? node.item : undefined, again }
+  const item: MergeContext = { node: node?.type === 'list' ? node.item : undefined, repeats }
   const mergeItem: ListRule['mergeItem'] = (original, patch) => mergeObject(original, patch, item)
   return {
     name,
@@ -152,12 +139,12 @@ function ruleOf({ node: parent, again }: Place, name: string): MergeRule {
     replaces: strategy === 'replace',
     key: node?.type === 'list' ? node.patchMergeKey : undefined,
     mergeItem,
-    mergeAgain: (original, patch) => {
-      again.depth++
+    mergeRepeated: (original, patch) => {
+      repeats.depth++
       const merged = mergeItem(original, patch)
-      again.depth--
+      repeats.depth--
       return merged
     },
-    spend: (length) => spend(again, length),
+    countCopies: (length) => countCopies(repeats, length),
   }
 }

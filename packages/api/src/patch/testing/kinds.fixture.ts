@@ -1,6 +1,6 @@
-// A few kinds for tests, cut down to the fields that merge in some way of their own: this room knows no kinds.
+// Test kinds with those fields of real kinds that merge in different ways, because patch/ does not import the real kinds.
 
-import * as s from '../schema/node.js'
+import * as s from '../../schema/node.js'
 
 const always = { always: true, required: true }
 const optional = { pointer: true }

@@ -1,24 +1,24 @@
-// A stage for plays about ownership: one object, written by several managers, one second after the other.
+// Test harness: one object, written by several field managers, one second after another.
 
 import assert from 'node:assert/strict'
-import type { StructNode } from '../schema/node.js'
-import { readValue } from '../schema/read.js'
-import { type ApplyInput, type ApplyOutcome, apply, applyAtLength } from './apply.js'
-import { isSameButForTimes, type ManagedFieldsEntry } from './managed-entries.js'
-import { mergePatch } from './merge-patch.js'
-import { PatchError } from './patch-error.js'
-import { isEqual } from './plain.js'
-import { trackUpdate } from './track-update.js'
-import type { KindVersions } from './versions.js'
+import { readValue } from '../../schema/json/read.js'
+import type { StructNode } from '../../schema/node.js'
+import { isEqual } from '../json-value.js'
+import { isSameButForTimes, type ManagedFieldsEntry } from '../managed-fields/managed-fields-entries.js'
+import type { KindVersions } from '../managed-fields/ownable-fields.js'
+import { trackUpdate } from '../managed-fields/track-update.js'
+import { mergePatch } from '../merge-patch.js'
+import { PatchError } from '../patch-error.js'
+import { type ApplyInput, type ApplyOutcome, apply, applyWithoutShortcut } from '../server-side-apply/apply.js'
 
 type Plain = { readonly [name: string]: unknown }
 
-export interface StageOptions extends Partial<KindVersions> {
+interface HarnessOptions extends Partial<KindVersions> {
   readonly apiVersion?: string
   readonly clientSideApply?: ApplyInput['clientSideApply']
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   readonly force?: boolean
   readonly subresource?: string
   readonly reset?: ApplyInput['reset']
@@ -26,31 +26,25 @@ export interface WriteOptions {
   readonly schema?: StructNode
 }
 
-export interface Stage {
-  /** Applies a configuration; kind, version and name are filled in. */
+export interface ObjectHarness {
   readonly apply: (manager: string, config: Plain, options?: WriteOptions) => void
-  /** What an apply would do. */
   readonly preview: (manager: string, config: Plain, options?: WriteOptions) => ApplyOutcome
-  /** The PatchError of an apply that fails. */
   readonly failure: (manager: string, config: Plain, options?: WriteOptions) => PatchError
-  /** Writes the whole object but for its metadata, which are given or kept. */
+  /** Replaces the object, but keeps its name. */
   readonly put: (manager: string, object: Plain, options?: WriteOptions) => void
   readonly merge: (manager: string, patch: Plain, options?: WriteOptions) => void
-  /** The object without kind, version, name and managedFields. */
+  /** Stored object without kind, apiVersion, name and managedFields. */
   readonly object: () => Plain
-  /** One line per entry: `m1 Apply {"f:data":{"f:k":{}}}`. */
   readonly owners: () => readonly string[]
   readonly entries: () => readonly ManagedFieldsEntry[]
-  /** How many writes changed what is stored. */
   readonly version: () => number
-  /** What is stored, whole. */
   readonly stored: () => Plain | undefined
 }
 
 const startMs = Date.UTC(2030, 0, 1)
 
-export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
-  const home = options.apiVersion ?? 'v1'
+export function objectHarness(schema: StructNode, options: HarnessOptions = {}): ObjectHarness {
+  const storedVersion = options.apiVersion ?? 'v1'
   const kind = schema.name
   let stored: Plain | undefined
   let version = 0
@@ -72,17 +66,17 @@ export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
 
   const versions = ({ schema: other, apiVersion }: WriteOptions): KindVersions => ({
     schema: other ?? schema,
-    apiVersion: apiVersion ?? home,
+    apiVersion: apiVersion ?? storedVersion,
     schemaFor: options.schemaFor,
     convert: options.convert,
   })
 
   const attempt = (manager: string, config: Plain, write: WriteOptions = {}): ApplyOutcome => {
     writes++
-    const apiVersion = write.apiVersion ?? home
+    const apiVersion = write.apiVersion ?? storedVersion
     const metadata = { name: 'a', ...(config['metadata'] as Plain | undefined) }
-    const live = stored !== undefined && apiVersion !== home ? options.convert?.(stored, apiVersion, home) : stored
-    return applyBothWays({
+    const live = stored !== undefined && apiVersion !== storedVersion ? options.convert?.(stored, apiVersion, storedVersion) : stored
+    return applyWithAndWithoutShortcut({
       ...versions(write),
       kind,
       live,
@@ -118,9 +112,9 @@ export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
   return {
     apply: (manager, config, write) => {
       const outcome = attempt(manager, config, write)
-      const apiVersion = write?.apiVersion ?? home
+      const apiVersion = write?.apiVersion ?? storedVersion
       store(
-        apiVersion === home ? outcome.object : (options.convert?.(outcome.object, home, apiVersion) ?? outcome.object),
+        apiVersion === storedVersion ? outcome.object : (options.convert?.(outcome.object, storedVersion, apiVersion) ?? outcome.object),
         outcome.managedFields,
       )
     },
@@ -136,7 +130,7 @@ export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
     },
     put: (manager, object, write) => {
       const metadata = { name: 'a', ...(object['metadata'] as Plain | undefined) }
-      update(manager, { apiVersion: home, kind, ...object, metadata }, write)
+      update(manager, { apiVersion: storedVersion, kind, ...object, metadata }, write)
     },
     merge: (manager, patch, write) => update(manager, mergePatch((stored ?? {}) as never, patch as never) as Plain, write),
     object: () => {
@@ -154,12 +148,12 @@ export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
   }
 }
 
-/** What the quick way says must be what the longer one says, to the letter. */
-function applyBothWays(input: ApplyInput): ApplyOutcome {
+/** Asserts that apply with and without the shortcut for a repeated configuration agree. */
+function applyWithAndWithoutShortcut(input: ApplyInput): ApplyOutcome {
   const outcome = attemptOf(() => apply(input))
   assert.deepEqual(
     outcome,
-    attemptOf(() => applyAtLength(input)),
+    attemptOf(() => applyWithoutShortcut(input)),
   )
   if (outcome instanceof Error) throw outcome
   return outcome
@@ -179,7 +173,6 @@ function withoutEntries(object: { readonly metadata?: unknown }): unknown {
   return { ...object, metadata }
 }
 
-/** Whoever changes what it was handed shall fail. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   for (const member of Object.values(value)) deepFreeze(member)

@@ -1,11 +1,10 @@
-// Random schemas and values of them, for tests of what holds whatever they are.
+// Random schemas and values for property tests.
 
-import * as s from '../schema/node.js'
+import * as s from '../../schema/node.js'
 
 export type Plain = { readonly [name: string]: unknown }
 export type Random = () => number
 
-/** A generator of numbers from 0 to 1 (mulberry32). */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -23,7 +22,7 @@ const some = <T>(random: Random, all: readonly T[]): readonly T[] => {
 }
 
 const optional = { pointer: true }
-const words = ['a', 'b', 'c'] as const
+const names = ['a', 'b', 'c'] as const
 
 function randomNode(random: Random, depth: number): s.SchemaNode {
   const kind = Math.floor(random() * (depth > 0 ? 9 : 3))
@@ -61,14 +60,14 @@ const metadata = s.struct('Meta', { name: s.jsonField(s.string) })
 export const randomSchema = (random: Random): s.StructNode =>
   s.struct('Thing', { metadata: s.jsonField(metadata), ...fields(random, 3) }, { typeMeta: true })
 
-/** A value without empty containers, so that every field of an object was set by somebody. */
+/** Value without empty containers, so that every field has an owner. */
 export function randomValue(random: Random, node: s.SchemaNode): unknown {
   switch (node.type) {
     case 'list':
-      if (node.item.type === 'string') return some(random, words)
-      return some(random, words).map((id) => ({ ...(randomValue(random, node.item) as Plain), id }))
+      if (node.item.type === 'string') return some(random, names)
+      return some(random, names).map((id) => ({ ...(randomValue(random, node.item) as Plain), id }))
     case 'map':
-      return Object.fromEntries(some(random, words).map((name) => [name, randomValue(random, node.value)]))
+      return Object.fromEntries(some(random, names).map((name) => [name, randomValue(random, node.value)]))
     case 'struct': {
       const names = some(
         random,
@@ -78,18 +77,18 @@ export function randomValue(random: Random, node: s.SchemaNode): unknown {
     }
     case 'any':
       return Object.fromEntries(
-        some(random, words).map((name) => [name, random() < 0.3 ? { deep: pick(random, words) } : pick(random, words)]),
+        some(random, names).map((name) => [name, random() < 0.3 ? { deep: pick(random, names) } : pick(random, names)]),
       )
     default:
-      return pick(random, words)
+      return pick(random, names)
   }
 }
 
-/** The value with some of its texts being others, but for what tells items apart: the same fields. */
-export function withOtherTexts(random: Random, value: unknown): unknown {
-  if (typeof value === 'string') return random() < 0.3 ? `${pick(random, words)}${pick(random, words)}` : value
-  if (Array.isArray(value)) return value.map((item) => (typeof item === 'string' ? item : withOtherTexts(random, item)))
+/** Changes some strings, but neither items of sets nor keys of list items, so that the field set stays the same. */
+export function withOtherValues(random: Random, value: unknown): unknown {
+  if (typeof value === 'string') return random() < 0.3 ? `${pick(random, names)}${pick(random, names)}` : value
+  if (Array.isArray(value)) return value.map((item) => (typeof item === 'string' ? item : withOtherValues(random, item)))
   return Object.fromEntries(
-    Object.entries(value as Plain).map(([name, member]) => [name, name === 'id' ? member : withOtherTexts(random, member)]),
+    Object.entries(value as Plain).map(([name, member]) => [name, name === 'id' ? member : withOtherValues(random, member)]),
   )
 }

@@ -1,31 +1,73 @@
-// Policies: expressions that every object they are about must satisfy, once a binding puts them into force.
+// ValidatingAdmissionPolicy and ValidatingAdmissionPolicyBinding: defaults, validation (CEL expressions compile), printer columns.
 
-import { defineResource } from '../../api/definition.js'
-import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
-import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkEach, checkPart, joined } from '../../api/validation/collect.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameBySchema } from '../../api/validation/same-by-schema.js'
-import { dns1035Label, dnsSubdomain } from '../../api/validation/text-rules.js'
-import { CelCompileError } from '../../cel/compile.js'
-import { compilePolicyExpression } from '../../cel/policy.js'
-import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
-import { validateMatchResources, withMatchDefaults } from './match-resources.js'
+import { asFirstGeneration } from '../../api/definition/generation.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
+import { duplicate, type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import {
+  checkEach,
+  checkOptional,
+  checkText,
+  dnsSubdomainProblems,
+  joined,
+  noErrors,
+  pathSegmentProblems,
+} from '../../api/validation/checks.js'
+import { validateLabelSelector } from '../../api/validation/label-selector.js'
+import { dns1035Label, dnsSubdomain } from '../../api/validation/name-formats.js'
+import { CelCompileError } from '../../cel/compile.js'
+import { compilePolicyExpression } from '../../cel/policy-expression.js'
+import { mapItems, withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
+import { ageColumn, countColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { withSpecGeneration } from '../status-subresource.js'
+import {
+  type MatchResources,
+  type NamedRuleWithOperations,
   type ParamKind,
-  validatingAdmissionPolicy as schema,
+  type ParamRef,
   type ValidatingAdmissionPolicy,
+  type ValidatingAdmissionPolicyBinding,
+  type ValidatingAdmissionPolicyBindingSpec,
   type ValidatingAdmissionPolicySpec,
   type Validation,
+  validatingAdmissionPolicyBinding as validatingAdmissionPolicyBindingSchema,
+  validatingAdmissionPolicy as validatingAdmissionPolicySchema,
 } from './v1alpha1.schema.js'
-import { failurePolicies } from './webhook-rules.js'
+import { failurePolicies, matchPolicies, validateOperationRule, withScope } from './webhook-configurations.js'
+
+function withMatchDefaults(match: MatchResources): MatchResources {
+  const complete = withMissing(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
+  const withRuleScopes = (rules: readonly NamedRuleWithOperations[]): readonly NamedRuleWithOperations[] => mapItems(rules, withScope)
+  return withChanged(withChanged(complete, 'resourceRules', withRuleScopes), 'excludeResourceRules', withRuleScopes)
+}
+
+const validateMatchResources = (match: MatchResources, field: string): readonly FieldError[] =>
+  joined(
+    validateMatchPolicy(match.matchPolicy, `${field}.matchPolicy`),
+    validateLabelSelector(match.namespaceSelector, `${field}.namespaceSelector`),
+    validateLabelSelector(match.objectSelector, `${field}.objectSelector`),
+    checkEach(match.resourceRules, `${field}.resourceRules`, validateNamedRule),
+    checkEach(match.excludeResourceRules, `${field}.excludeResourceRules`, validateNamedRule),
+  )
+
+function validateMatchPolicy(policy: string | undefined, field: string): readonly FieldError[] {
+  if (policy === undefined) return [required(field)]
+  return matchPolicies.includes(policy) ? noErrors : [notSupported(field, policy, matchPolicies)]
+}
+
+function validateNamedRule(rule: NamedRuleWithOperations, field: string): readonly FieldError[] {
+  const seen = new Set<string>()
+  const names = checkEach(rule.resourceNames, `${field}.resourceNames`, (name, at) => {
+    const errors = checkText(name, at, (text) => pathSegmentProblems(text, false))
+    const isDuplicate = seen.has(name)
+    seen.add(name)
+    return isDuplicate ? [...errors, duplicate(at, name)] : errors
+  })
+  return joined(names, validateOperationRule(rule, field))
+}
 
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
 
-/** Of all expressions together: to compile them takes a few microseconds per character. */
+/** Maximum characters of all validation expressions that are compiled on the main thread: a few microseconds each. */
 const costlyExpressionChars = 5000
 
 const isCostlyToValidate = ({ spec: { validations = [] } = {} }: ValidatingAdmissionPolicy): boolean =>
@@ -34,11 +76,11 @@ const isCostlyToValidate = ({ spec: { validations = [] } = {} }: ValidatingAdmis
 const withSpecDefaults = (spec: ValidatingAdmissionPolicySpec): ValidatingAdmissionPolicySpec =>
   withChanged(withMissing(spec, { failurePolicy: 'Fail' }), 'matchConstraints', withMatchDefaults)
 
-function validateSpec(spec: ValidatingAdmissionPolicySpec): readonly FieldError[] {
+function validateValidatingAdmissionPolicySpec(spec: ValidatingAdmissionPolicySpec): readonly FieldError[] {
   const { failurePolicy = '', matchConstraints, validations = [] } = spec
   return joined(
     failurePolicies.includes(failurePolicy) ? noErrors : [notSupported('spec.failurePolicy', failurePolicy, failurePolicies)],
-    checkPart(spec.paramKind, 'spec.paramKind', validateParamKind),
+    checkOptional(spec.paramKind, 'spec.paramKind', validateParamKind),
     matchConstraints === undefined
       ? [required('spec.matchConstraints')]
       : joined(
@@ -53,13 +95,13 @@ function validateSpec(spec: ValidatingAdmissionPolicySpec): readonly FieldError[
 
 function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, field: string): readonly FieldError[] {
   const problems = dns1035Label(kind.toLowerCase())
-  const ofKind =
+  const kindErrors =
     kind === ''
       ? [required(`${field}.kind`)]
       : problems.length === 0
         ? noErrors
         : [invalid(`${field}.kind`, kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`)]
-  return joined(validateGroupVersion(apiVersion, `${field}.apiVersion`), ofKind)
+  return joined(validateGroupVersion(apiVersion, `${field}.apiVersion`), kindErrors)
 }
 
 function validateGroupVersion(apiVersion: string, field: string): readonly FieldError[] {
@@ -110,30 +152,66 @@ export const validatingAdmissionPolicy = defineResource<ValidatingAdmissionPolic
   resource: 'validatingadmissionpolicies',
   categories: ['api-extensions'],
   namespaced: false,
-  gate: 'ValidatingAdmissionPolicy',
-  versions: [{ name: 'v1alpha1', schema, stored: true }],
+  versions: [{ name: 'v1alpha1', schema: validatingAdmissionPolicySchema, stored: true }],
   nameProblems: dnsSubdomainProblems,
   defaults: (policy) => withChanged(withMissing(policy, { spec: {} }), 'spec', withSpecDefaults),
   prepareCreate: asFirstGeneration,
-  prepareUpdate: (next, old) =>
-    sameBySchema(schema.fields.spec.node, next.spec ?? {}, old.spec ?? {}) ? next : asNextGeneration(next, old),
-  validate: ({ spec = {} }) => validateSpec(spec),
+  prepareUpdate: (next, old) => withSpecGeneration(next, old, validatingAdmissionPolicySchema.fields.spec.node),
+  validate: ({ spec = {} }) => validateValidatingAdmissionPolicySpec(spec),
   isCostlyToValidate,
-  checks: { update: ['metadata', 'own'] },
+  checks: { update: ['metadata', 'validate'] },
   versionRequiredOnUpdate: true,
   anyFinalizer: true,
-  table: {
-    columns: [
-      nameColumn,
-      { name: 'Validations', type: 'integer', description: 'How many expressions there are.' },
-      textColumn('ParamKind', 'The kind of the parameters.'),
-      ageColumn,
-    ],
-    cells: ({ metadata, spec: { validations = [], paramKind } = {} }, { now }) => [
-      metadata?.name ?? '',
-      validations.length,
+  table: tableOf<ValidatingAdmissionPolicy>(
+    nameColumn,
+    countColumn('Validations', 'Number of validations.', ({ spec: { validations = [] } = {} }) => validations.length),
+    textColumn('ParamKind', 'Kind of the parameters.', ({ spec: { paramKind } = {} }) =>
       paramKind === undefined ? '<unset>' : `${paramKind.apiVersion ?? ''}/${paramKind.kind ?? ''}`,
-      ageOf(metadata?.creationTimestamp, now),
-    ],
-  },
+    ),
+    ageColumn,
+  ),
+})
+
+const validateValidatingAdmissionPolicyBindingSpec = ({
+  policyName = '',
+  paramRef,
+  matchResources,
+}: ValidatingAdmissionPolicyBindingSpec): readonly FieldError[] =>
+  joined(
+    policyName === '' ? [required('spec.policyName')] : checkText(policyName, 'spec.policyName', dnsSubdomain),
+    checkOptional(paramRef, 'spec.paramRef', validateParamRef),
+    // The field name is misspelt in kube-apiserver, too.
+    checkOptional(matchResources, 'spec.matchResouces', validateMatchResources),
+  )
+
+const validateParamRef = ({ name = '' }: ParamRef, field: string): readonly FieldError[] =>
+  checkText(name, `${field}.name`, (text) => pathSegmentProblems(text, false))
+
+function describeParams(ref: ParamRef | undefined): string {
+  if (ref === undefined) return '<unset>'
+  const { name = '', namespace = '' } = ref
+  return namespace === '' ? name : `${namespace}/${name}`
+}
+
+export const validatingAdmissionPolicyBinding = defineResource<ValidatingAdmissionPolicyBinding>({
+  group: { stem: 'admissionregistration' },
+  kind: 'ValidatingAdmissionPolicyBinding',
+  resource: 'validatingadmissionpolicybindings',
+  categories: ['api-extensions'],
+  namespaced: false,
+  versions: [{ name: 'v1alpha1', schema: validatingAdmissionPolicyBindingSchema, stored: true }],
+  nameProblems: dnsSubdomainProblems,
+  defaults: (binding) => withChanged(binding, 'spec', (spec) => withChanged(spec, 'matchResources', withMatchDefaults)),
+  prepareCreate: asFirstGeneration,
+  prepareUpdate: (next, old) => withSpecGeneration(next, old, validatingAdmissionPolicyBindingSchema.fields.spec.node),
+  validate: ({ spec = {} }) => validateValidatingAdmissionPolicyBindingSpec(spec),
+  checks: { update: ['metadata', 'validate'] },
+  versionRequiredOnUpdate: true,
+  anyFinalizer: true,
+  table: tableOf<ValidatingAdmissionPolicyBinding>(
+    nameColumn,
+    textColumn('PolicyName', 'Bound policy.', ({ spec: { policyName = '' } = {} }) => policyName),
+    textColumn('ParamRef', 'Object with the parameters.', ({ spec: { paramRef } = {} }) => describeParams(paramRef)),
+    ageColumn,
+  ),
 })

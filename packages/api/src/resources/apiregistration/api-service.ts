@@ -1,28 +1,26 @@
-// API services: which server answers for a version of a group, this one or another behind a service.
+// APIService: which server serves an API group and version, this one or one behind a Service.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { statusOnlySubresource } from '../../api/definition/keep-metadata.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { statusAlone } from '../../api/old-metadata.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkEach, checkPresent, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import { pathSegmentProblems } from '../../api/validation/name-problems.js'
-import { dns1035Label, dnsSubdomain } from '../../api/validation/text-rules.js'
-import { checkTargetPort } from '../../api/validation/webhook-target.js'
-import { base64ByteLength } from '../../schema/base64.js'
+import { checkEach, checkPresent, checkText, joined, noErrors, pathSegmentProblems } from '../../api/validation/checks.js'
+import { dns1035Label, dnsSubdomain } from '../../api/validation/name-formats.js'
+import { checkTargetPort } from '../../api/validation/webhook-client-config.js'
+import { base64ByteLength } from '../../base/text/base64.js'
 import { timeOf } from '../../schema/scalars.js'
-import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
+import { withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { withOldStatus } from '../status-subresource.js'
 import { type APIService, type APIServiceCondition, type APIServiceSpec, apiService as schema } from './v1.schema.js'
 
-const groupPriorityLimit = 20000
-const versionPriorityLimit = 1000
+const maxGroupPriority = 20000
+const maxVersionPriority = 1000
 const statuses = ['True', 'False', 'Unknown']
 
 const defaults = (service: APIService): APIService =>
   withChanged(service, 'spec', (spec) => withChanged(spec, 'service', (target) => withMissing(target, { port: 443 })))
 
-/** What this server answers itself is available from the start. */
+/** Condition of local APIServices (without a Service), which are always available. */
 export const localCondition = (now: number): APIServiceCondition => ({
   type: 'Available',
   status: 'True',
@@ -38,16 +36,16 @@ const prepareCreate = (service: APIService, { now }: RuleContext): APIService =>
 
 const validate = ({ metadata, spec = {} }: APIService): readonly FieldError[] =>
   joined(
-    checkOwnName(metadata?.generateName ?? '', 'metadata.generateName', spec),
-    checkOwnName(metadata?.name ?? '', 'metadata.name', spec),
+    checkApiServiceName(metadata?.generateName ?? '', 'metadata.generateName', spec),
+    checkApiServiceName(metadata?.name ?? '', 'metadata.name', spec),
     validateSpec(spec),
   )
 
-/** The name says the version and the group again, so that there is one service for each. */
-function checkOwnName(name: string, field: string, { version = '', group = '' }: APIServiceSpec): readonly FieldError[] {
-  const wanted = `${version}.${group}`
-  if (name === '' || name === wanted || pathSegmentProblems(name, false).length > 0) return noErrors
-  return [invalid(field, name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(wanted)}`)]
+/** The name must be `<version>.<group>`. */
+function checkApiServiceName(name: string, field: string, { version = '', group = '' }: APIServiceSpec): readonly FieldError[] {
+  const expected = `${version}.${group}`
+  if (name === '' || name === expected || pathSegmentProblems(name, false).length > 0) return noErrors
+  return [invalid(field, name, `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`)]
 }
 
 function validateSpec(spec: APIServiceSpec): readonly FieldError[] {
@@ -56,8 +54,8 @@ function validateSpec(spec: APIServiceSpec): readonly FieldError[] {
     group === '' && version !== 'v1' ? [required('spec.group', 'only v1 may have an empty group and it better be legacy kube')] : noErrors,
     group === '' ? noErrors : checkText(group, 'spec.group', dnsSubdomain),
     checkText(version, 'spec.version', dns1035Label),
-    checkPriority(groupPriorityMinimum, 'spec.groupPriorityMinimum', groupPriorityLimit),
-    checkPriority(versionPriority, 'spec.versionPriority', versionPriorityLimit),
+    checkPriority(groupPriorityMinimum, 'spec.groupPriorityMinimum', maxGroupPriority),
+    checkPriority(versionPriority, 'spec.versionPriority', maxVersionPriority),
     spec.service === undefined ? validateLocal(spec) : validateRemote(spec),
   )
 }
@@ -91,7 +89,6 @@ const validateStatus = ({ status }: APIService): readonly FieldError[] =>
     statuses.includes(text) ? noErrors : [notSupported(`${field}.status`, text, statuses)],
   )
 
-/** Whether it is available, and if not, why. */
 function describeAvailability({ status }: APIService): string {
   const condition = (status?.conditions ?? []).find(({ type }) => type === 'Available')
   if (condition === undefined) return 'Unknown'
@@ -109,28 +106,19 @@ export const apiService = defineResource<APIService>({
   nameProblems: pathSegmentProblems,
   defaults,
   prepareCreate,
-  prepareUpdate: (next, old) => ({ ...next, status: old.status ?? {} }),
+  prepareUpdate: withOldStatus,
   validate,
-  checks: { update: ['metadataChange', 'metadata', 'own'] },
+  checks: { update: ['metadataChange', 'metadata', 'validate'] },
   versionRequiredOnUpdate: true,
   anyFinalizer: true,
   resetFields: ['status'],
-  subresources: [statusAlone(validateStatus)],
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Service', 'The service behind which the server is.'),
-      textColumn('Available', 'Whether it answers.'),
-      ageColumn,
-    ],
-    cells: (service, { now }) => {
-      const target = service.spec?.service
-      return [
-        service.metadata?.name ?? '',
-        target === undefined ? 'Local' : `${target.namespace ?? ''}/${target.name ?? ''}`,
-        describeAvailability(service),
-        ageOf(service.metadata?.creationTimestamp, now),
-      ]
-    },
-  },
+  subresources: [statusOnlySubresource(validateStatus)],
+  table: tableOf<APIService>(
+    nameColumn,
+    textColumn('Service', 'Service of the remote API server.', ({ spec }) =>
+      spec?.service === undefined ? 'Local' : `${spec.service.namespace ?? ''}/${spec.service.name ?? ''}`,
+    ),
+    textColumn('Available', 'Availability of the API server.', describeAvailability),
+    ageColumn,
+  ),
 })

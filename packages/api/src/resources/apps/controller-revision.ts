@@ -1,19 +1,15 @@
-// Revisions of what a controller made its pods from, kept so that it can go back. A revision does not change.
+// ControllerRevision: a snapshot of a workload's template for rollbacks; its data is immutable.
 
-import { defineResource } from '../../api/definition.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { type FieldError, required } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
 import type { ObjectMeta } from '../../api/object.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { joined } from '../../api/validation/collect.js'
-import { checkNotNegative, checkUnchanged, noErrors } from '../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { checkNotNegative, checkUnchanged, dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
 import { type ControllerRevision, controllerRevision as schema } from './v1.schema.js'
 
 const validate = ({ data, revision = 0 }: ControllerRevision): readonly FieldError[] =>
   joined(data === undefined ? [required('data', 'data is mandatory')] : noErrors, checkNotNegative(revision, 'revision'))
 
-/** Such as `statefulset.apps/web`. */
 function describeController(metadata: ObjectMeta | undefined): string {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   if (owner === undefined) return '<none>'
@@ -31,19 +27,11 @@ export const controllerRevision = defineResource<ControllerRevision>({
   nameProblems: dnsSubdomainProblems,
   validate,
   validateUpdate: (next, old) => checkUnchanged(next.data, old.data, 'data'),
-  checks: { update: ['metadataChange', 'metadata', 'own', 'ownChange'] },
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Controller', 'The controller whose revision it is.'),
-      textColumn('Revision', 'Which revision it is, counted up.'),
-      ageColumn,
-    ],
-    cells: ({ metadata, revision }, { now }) => [
-      metadata?.name ?? '',
-      describeController(metadata),
-      revision ?? 0,
-      ageOf(metadata?.creationTimestamp, now),
-    ],
-  },
+  checks: { update: ['metadataChange', 'metadata', 'validate', 'validateUpdate'] },
+  table: tableOf<ControllerRevision>(
+    nameColumn,
+    textColumn('Controller', 'Controller of the revision.', ({ metadata }) => describeController(metadata)),
+    textColumn('Revision', 'Revision number.', ({ revision }) => revision ?? 0),
+    ageColumn,
+  ),
 })

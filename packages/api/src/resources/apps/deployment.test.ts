@@ -1,17 +1,18 @@
-// Deployments: defaults, strategies, the selector that stays, generations, the scale and the status.
+// Tests of Deployments: defaults, strategy, selector, generation, scale, status, printer columns.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Scale } from '../autoscaling/v1.schema.js'
-import { assertFound, type Row } from '../core/pod-spec/pod-spec.fixture.js'
-import { selector, template, testMetadata, writerOf } from '../core/workload.fixture.js'
+import type { Row } from '../core/pod-spec/pod-spec.fixture.js'
+import { selector, template, testMetadata, writerOf } from '../core/workload/workload.fixture.js'
+import { expectErrors, rowTitle } from '../expect-errors.fixture.js'
 import { deployment } from './deployment.js'
 import type { Deployment, DeploymentSpec, DeploymentStatus } from './v1.schema.js'
 
 const { kind, context, complete, create, update, part, createErrors, updateErrors, statusErrors, cells } = writerOf<Deployment>(deployment)
 const make = (more: DeploymentSpec = {}): Deployment => ({ spec: { selector, template: template(), ...more } })
 
-test('what is left out is filled in', () => {
+test('defaults', () => {
   const { spec = {} } = complete(make())
   const { template: pods, ...rest } = spec
   assert.deepEqual(rest, {
@@ -25,7 +26,7 @@ test('what is left out is filled in', () => {
   assert.deepEqual(complete(make({ strategy: { type: 'Recreate' } })).spec?.strategy, { type: 'Recreate' })
 })
 
-test('a revision to go back to is part of the spec, though it is an annotation', () => {
+test('the rollback annotation belongs to the spec', () => {
   const key = 'deprecated.deployment.rollback.to'
   const annotated = (annotations: { readonly [name: string]: string } | undefined): Deployment => ({
     ...make(),
@@ -48,69 +49,48 @@ test('a revision to go back to is part of the spec, though it is an annotation',
 })
 
 const rows: readonly Row<DeploymentSpec>[] = [
-  { title: 'nothing wrong', given: make().spec ?? {}, found: [] },
-  {
-    title: 'nothing at all',
-    given: {},
-    found: [
-      'spec.selector: Required value',
-      'spec.template.metadata.labels: Invalid value: "null": `selector` does not match template `labels`',
-      'spec.template.spec.containers: Required value',
-    ],
-  },
-  {
-    title: 'a selector that picks others',
-    given: { selector: { matchLabels: { app: 'b' } }, template: template() },
-    found: ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
-  },
-  {
-    title: 'a selector that picks everything',
-    given: { selector: {}, template: template() },
-    found: ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
-  },
-  {
-    title: 'a selector that cannot be asked',
-    given: { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] }, template: {} },
-    found: [
-      'spec.selector.matchExpressions[0].operator: Invalid value: "Near"',
-      'spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"Near"}]}: invalid label selector',
-    ],
-  },
-  {
-    title: 'wrong numbers',
-    given: { selector, template: template(), replicas: -1, minReadySeconds: 5, progressDeadlineSeconds: 5, revisionHistoryLimit: -1 },
-    found: [
-      'spec.replicas: Invalid value: -1',
-      'spec.revisionHistoryLimit: Invalid value: -1',
-      'spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds',
-    ],
-  },
-  {
-    title: 'details of another strategy',
-    given: { selector, template: template(), strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
-    found: ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
-  },
-  {
-    title: 'an unknown strategy',
-    given: { selector, template: template(), strategy: { type: 'Hope' } },
-    found: ['spec.strategy: Unsupported value: {"type":"Hope"}: supported values: "Recreate", "RollingUpdate"'],
-  },
-  {
-    title: 'no way to roll',
-    given: { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } },
-    found: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
-  },
-  {
-    title: 'shares that are none',
-    given: { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 'half', maxUnavailable: '101%' } } },
-    found: [
-      'spec.strategy.rollingUpdate.maxSurge: Invalid value: "half": a valid percent string',
-      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
-    ],
-  },
-  {
-    title: 'pods that end, and a disk for all of them',
-    given: {
+  [make().spec ?? {}],
+  [
+    {},
+    'spec.selector: Required value',
+    'spec.template.metadata.labels: Invalid value: "null": `selector` does not match template `labels`',
+    'spec.template.spec.containers: Required value',
+  ],
+  [
+    { selector: { matchLabels: { app: 'b' } }, template: template() },
+    'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
+  ],
+  [{ selector: {}, template: template() }, 'spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
+  [
+    { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] }, template: {} },
+    'spec.selector.matchExpressions[0].operator: Invalid value: "Near"',
+    'spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"Near"}]}: invalid label selector',
+  ],
+  [
+    { selector, template: template(), replicas: -1, minReadySeconds: 5, progressDeadlineSeconds: 5, revisionHistoryLimit: -1 },
+    'spec.replicas: Invalid value: -1',
+    'spec.revisionHistoryLimit: Invalid value: -1',
+    'spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds',
+  ],
+  [
+    { selector, template: template(), strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
+    "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'",
+  ],
+  [
+    { selector, template: template(), strategy: { type: 'Hope' } },
+    'spec.strategy: Unsupported value: {"type":"Hope"}: supported values: "Recreate", "RollingUpdate"',
+  ],
+  [
+    { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } },
+    'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0',
+  ],
+  [
+    { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 'half', maxUnavailable: '101%' } } },
+    'spec.strategy.rollingUpdate.maxSurge: Invalid value: "half": a valid percent string',
+    'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
+  ],
+  [
+    {
       selector,
       replicas: 2,
       template: template({
@@ -119,37 +99,33 @@ const rows: readonly Row<DeploymentSpec>[] = [
         volumes: [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }],
       }),
     },
-    found: [
-      'spec.template.spec.volumes[0].gcePersistentDisk.readOnly: Invalid value: false: must be true for replicated pods > 1',
-      'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
-      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
-    ],
-  },
-  {
-    title: 'a template with bad labels, annotations and a debugger',
-    given: {
+    'spec.template.spec.volumes[0].gcePersistentDisk.readOnly: Invalid value: false: must be true for replicated pods > 1',
+    'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
+    'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
+  ],
+  [
+    {
       selector,
       template: {
         metadata: { labels: { app: 'a', b: 'not ok' }, annotations: { 'a b': '' } },
         spec: { containers: [{ name: 'c', image: 'i' }], ephemeralContainers: [{ name: 'e', image: 'i' }] },
       },
     },
-    found: [
-      'spec.template.labels: Invalid value: "not ok"',
-      'spec.template.annotations: Invalid value: "a b"',
-      'spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template',
-    ],
-  },
+    'spec.template.labels: Invalid value: "not ok"',
+    'spec.template.annotations: Invalid value: "a b"',
+    'spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template',
+  ],
 ]
-for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(createErrors({ spec: given }), found))
+for (const [given, ...expected] of rows)
+  test(`create: ${rowTitle(given, expected)}`, () => expectErrors(createErrors({ spec: given }), expected))
 
-test('a new deployment is of the first generation and has no status', () => {
-  const made = create({ ...make(), status: { replicas: 3 } })
-  assert.equal(made.metadata?.generation, 1)
-  assert.deepEqual(made.status, {})
+test('a new Deployment has generation 1 and no status', () => {
+  const created = create({ ...make(), status: { replicas: 3 } })
+  assert.equal(created.metadata?.generation, 1)
+  assert.deepEqual(created.status, {})
 })
 
-test('spec and annotations raise the generation, labels and what means the same do not', () => {
+test('spec and annotations increase the generation; labels and equivalent specs do not', () => {
   const old = create(make())
   const generation = (next: Deployment): number | undefined => update(next, old).metadata?.generation
   assert.equal(generation({ ...make({ replicas: 0 }), metadata: old.metadata ?? {} }), 2)
@@ -164,34 +140,31 @@ test('spec and annotations raise the generation, labels and what means the same 
   )
 })
 
-test('the selector stays', () => {
+test('the selector is immutable', () => {
   const old = create(make())
   const labels = { app: 'a', more: 'x' }
   const next = make({ selector: { matchLabels: labels }, template: { ...template(), metadata: { labels } } })
-  assertFound(updateErrors(next, old), ['spec.selector: Invalid value: {"matchLabels":{"app":"a","more":"x"}}: field is immutable'])
+  expectErrors(updateErrors(next, old), ['spec.selector: Invalid value: {"matchLabels":{"app":"a","more":"x"}}: field is immutable'])
 })
 
 const statusRows: readonly Row<DeploymentStatus>[] = [
-  { title: 'fine', given: { replicas: 3, readyReplicas: 2, availableReplicas: 1, collisionCount: 2 }, found: [] },
-  {
-    title: 'counting wrong',
-    given: { replicas: 2, readyReplicas: 3, availableReplicas: 4, updatedReplicas: -1, collisionCount: 1 },
-    found: [
-      'status.updatedReplicas: Invalid value: -1',
-      'status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas',
-      'status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas',
-      'status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas',
-      'status.collisionCount: Invalid value: 1: cannot be decremented',
-    ],
-  },
-  { title: 'forgetting collisions', given: {}, found: ['status.collisionCount: Invalid value: 0: cannot be decremented'] },
+  [{ replicas: 3, readyReplicas: 2, availableReplicas: 1, collisionCount: 2 }],
+  [
+    { replicas: 2, readyReplicas: 3, availableReplicas: 4, updatedReplicas: -1, collisionCount: 1 },
+    'status.updatedReplicas: Invalid value: -1',
+    'status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas',
+    'status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas',
+    'status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas',
+    'status.collisionCount: Invalid value: 1: cannot be decremented',
+  ],
+  [{}, 'status.collisionCount: Invalid value: 0: cannot be decremented'],
 ]
-for (const { title, given, found } of statusRows) {
-  test(`a status that is ${title}`, () =>
-    assertFound(statusErrors({ ...make(), status: given }, { ...create(make()), status: { collisionCount: 2 } }), found))
+for (const [given, ...expected] of statusRows) {
+  test(`a status: ${rowTitle(given, expected)}`, () =>
+    expectErrors(statusErrors({ ...make(), status: given }, { ...create(make()), status: { collisionCount: 2 } }), expected))
 }
 
-test('the status leaves spec and labels alone', () => {
+test('a status update keeps spec and labels', () => {
   const old = create(make())
   const next = part('status').prepareUpdate(
     { metadata: { ...testMetadata, labels: { a: 'b' } }, spec: {}, status: { replicas: 1 } },
@@ -203,7 +176,7 @@ test('the status leaves spec and labels alone', () => {
   assert.deepEqual(part('status').resetFields, ['spec', 'metadata.labels'])
 })
 
-test('the scale shows the size and writes it', () => {
+test('Scale reads and writes the replicas', () => {
   const { view } = part('scale')
   const object = {
     ...create(make({ replicas: 2, selector: { ...selector, matchExpressions: [{ key: 'zone', operator: 'In', values: ['b', 'a'] }] } })),
@@ -217,23 +190,23 @@ test('the scale shows the size and writes it', () => {
   const scale = (replicas?: number): Scale => ({ metadata: testMetadata, spec: replicas === undefined ? {} : { replicas } })
   assert.equal(view?.write(scale(4), object, context).spec?.replicas, 4)
   assert.equal(view?.write(scale(), object, context).spec?.replicas, 0)
-  assertFound(view?.validate?.(scale(-4), context) ?? [], ['spec.replicas: Invalid value: -4: must be greater than or equal to 0'])
+  expectErrors(view?.validate?.(scale(-4), context) ?? [], ['spec.replicas: Invalid value: -4: must be greater than or equal to 0'])
   assert.deepEqual(view?.table?.cells(scale(4), context), ['a', 4, 0, '90s'])
 })
 
-test('a change of the scale is a change of the deployment', () => {
+test('a Scale update validates the Deployment and increases the generation', () => {
   const old = create(make())
   const next = part('scale').prepareUpdate({ ...old, spec: { ...old.spec, replicas: 5 } }, old, context)
   assert.equal(next.metadata?.generation, 2)
-  assertFound(part('scale').validateUpdate?.(next, old, context) ?? [], [])
+  expectErrors(part('scale').validateUpdate?.(next, old, context) ?? [], [])
 })
 
-test('the row tells counts, containers, images and the selector', () => {
+test('printer columns have counts, containers, images and selector', () => {
   const object = { ...make({ replicas: 3 }), status: { readyReplicas: 2, updatedReplicas: 1, availableReplicas: 1 } }
   assert.deepEqual(cells(object), ['a', '2/3', 1, 1, '90s', 'c', 'i', 'app=a'])
 })
 
-test('a template that is old in part is warned of, once', () => {
+test('a template with deprecated fields gets warnings once', () => {
   const old = create(make({ template: template({ volumes: [{ name: 'g', gitRepo: { repository: 'x' } }] }) }))
   assert.deepEqual(kind.warnings?.(old, undefined, context), ['spec.template.spec.volumes[0].gitRepo: deprecated in v1.11'])
   assert.deepEqual(kind.warnings?.(old, old, context), [])

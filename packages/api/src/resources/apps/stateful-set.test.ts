@@ -1,49 +1,43 @@
-// Stateful sets: defaults of strategy and claims, the few fields that may change, features, status and row.
+// Tests of StatefulSets: defaults, immutable fields, feature gates, status, printer columns.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFound, contextWith, type Row } from '../core/pod-spec/pod-spec.fixture.js'
-import { selector, template, writerOf } from '../core/workload.fixture.js'
+import { contextWith, type Row } from '../core/pod-spec/pod-spec.fixture.js'
+import { selector, template, writerOf } from '../core/workload/workload.fixture.js'
+import { expectErrors, rowTitle } from '../expect-errors.fixture.js'
 import { statefulSet } from './stateful-set.js'
 import type { StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from './v1.schema.js'
 
-const without = contextWith({ gates: () => false })
+const withoutGates = contextWith({ gates: () => false })
 const { kind, complete, isComplete, create, part, createErrors, updateErrors, statusErrors, cells } = writerOf<StatefulSet>(
   statefulSet,
-  without,
+  withoutGates,
 )
 const gated = writerOf<StatefulSet>(statefulSet)
 const make = (more: StatefulSetSpec = {}): StatefulSet => ({ spec: { selector, template: template(), serviceName: 's', ...more } })
 
-const strategies: readonly {
-  readonly title: string
-  readonly given?: StatefulSetUpdateStrategy
-  readonly filled: StatefulSetUpdateStrategy
-}[] = [
-  { title: 'nothing', filled: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
-  { title: 'its type alone', given: { type: 'RollingUpdate' }, filled: { type: 'RollingUpdate' } },
-  {
-    title: 'its details alone',
-    given: { rollingUpdate: { partition: 2 } },
-    filled: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } },
-  },
-  { title: 'another type', given: { type: 'OnDelete' }, filled: { type: 'OnDelete' } },
-]
-for (const { title, given, filled } of strategies) {
-  test(`a strategy that says ${title} is completed`, () =>
+const strategies: readonly (readonly [title: string, filled: StatefulSetUpdateStrategy, given?: StatefulSetUpdateStrategy | undefined])[] =
+  [
+    ['no fields', { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }],
+    ['type RollingUpdate only', { type: 'RollingUpdate' }, { type: 'RollingUpdate' }],
+    ['rollingUpdate only', { type: 'RollingUpdate', rollingUpdate: { partition: 2 } }, { rollingUpdate: { partition: 2 } }],
+    ['type OnDelete', { type: 'OnDelete' }, { type: 'OnDelete' }],
+  ]
+for (const [title, filled, given] of strategies) {
+  test(`an update strategy with ${title} is defaulted`, () =>
     assert.deepEqual(complete(make(given === undefined ? {} : { updateStrategy: given })).spec?.updateStrategy, filled))
 }
 
-test('the other defaults, and what features add', () => {
+test('other defaults, with and without feature gates', () => {
   const { spec } = complete(make())
   assert.deepEqual([spec?.replicas, spec?.podManagementPolicy, spec?.revisionHistoryLimit], [1, 'OrderedReady', 10])
   assert.equal(spec?.persistentVolumeClaimRetentionPolicy, undefined)
-  const more = gated.complete(make()).spec
-  assert.deepEqual(more?.persistentVolumeClaimRetentionPolicy, { whenDeleted: 'Retain', whenScaled: 'Retain' })
-  assert.deepEqual(more?.updateStrategy?.rollingUpdate, { partition: 0, maxUnavailable: 1 })
+  const gatedSpec = gated.complete(make()).spec
+  assert.deepEqual(gatedSpec?.persistentVolumeClaimRetentionPolicy, { whenDeleted: 'Retain', whenScaled: 'Retain' })
+  assert.deepEqual(gatedSpec?.updateStrategy?.rollingUpdate, { partition: 0, maxUnavailable: 1 })
 })
 
-test('templates of claims are whole objects', () => {
+test('claim templates get apiVersion, kind and status', () => {
   const claims = [{ metadata: { name: 'v' }, spec: { accessModes: ['ReadWriteOnce'] } }]
   const set = complete(make({ volumeClaimTemplates: claims }))
   assert.deepEqual(set.spec?.volumeClaimTemplates, [
@@ -59,66 +53,34 @@ test('templates of claims are whole objects', () => {
 })
 
 const rows: readonly Row<StatefulSetSpec>[] = [
-  {
-    title: 'mounts of claims that it makes',
-    given: { selector, template: template({ containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] }) },
-    found: [],
-  },
-  {
-    title: 'words that it does not know',
-    given: { selector, template: template(), podManagementPolicy: 'Chaos', updateStrategy: { type: 'Hope' } },
-    found: [
-      "spec.podManagementPolicy: Invalid value: \"Chaos\": must be 'OrderedReady' or 'Parallel'",
-      'spec.updateStrategy: Invalid value: {"type":"Hope"}: must be \'RollingUpdate\' or \'OnDelete\'',
-    ],
-  },
-  {
-    title: 'details of another strategy',
-    given: { selector, template: template(), updateStrategy: { type: 'OnDelete', rollingUpdate: {} } },
-    found: ["spec.updateStrategy.rollingUpdate: Invalid value: {}: only allowed for updateStrategy 'RollingUpdate'"],
-  },
-  {
-    title: 'wrong numbers',
-    given: { selector, template: template(), replicas: -1, minReadySeconds: -1, updateStrategy: { rollingUpdate: { partition: -1 } } },
-    found: [
-      'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1',
-      'spec.replicas: Invalid value: -1',
-      'spec.minReadySeconds: Invalid value: -1',
-    ],
-  },
-  {
-    title: 'nothing at all',
-    given: {},
-    found: ['spec.selector: Required value', 'spec.template.metadata.labels: Invalid value: "null"'],
-  },
-  {
-    title: 'an empty selector',
-    given: { selector: {}, template: template() },
-    found: ['spec.selector: Invalid value: {}: empty selector is invalid for statefulset'],
-  },
-  {
-    title: 'a selector that cannot be asked',
-    given: { selector: { matchLabels: { a: 'not ok' } }, template: template() },
-    found: ['spec.selector.matchLabels: Invalid value: "not ok"', 'spec.selector: Invalid value: {"matchLabels":{"a":"not ok"}}'],
-  },
-  {
-    title: 'pods that end',
-    given: { selector, template: template({ restartPolicy: 'Never', activeDeadlineSeconds: 1 }) },
-    found: [
-      'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
-      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in StatefulSet is not Supported',
-    ],
-  },
+  [{ selector, template: template({ containers: [{ name: 'c', volumeMounts: [{ name: 'v', mountPath: '/v' }] }] }) }],
+  [
+    { selector, template: template(), podManagementPolicy: 'Chaos', updateStrategy: { type: 'Hope' } },
+    "spec.podManagementPolicy: Invalid value: \"Chaos\": must be 'OrderedReady' or 'Parallel'",
+    'spec.updateStrategy: Invalid value: {"type":"Hope"}: must be \'RollingUpdate\' or \'OnDelete\'',
+  ],
+  [
+    { selector, template: template(), updateStrategy: { type: 'OnDelete', rollingUpdate: {} } },
+    "spec.updateStrategy.rollingUpdate: Invalid value: {}: only allowed for updateStrategy 'RollingUpdate'",
+  ],
+  [
+    { selector, template: template(), replicas: -1, minReadySeconds: -1, updateStrategy: { rollingUpdate: { partition: -1 } } },
+    'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1',
+    'spec.replicas: Invalid value: -1',
+    'spec.minReadySeconds: Invalid value: -1',
+  ],
+  [{}, 'spec.selector: Required value', 'spec.template.metadata.labels: Invalid value: "null"'],
 ]
-for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(createErrors({ spec: given }), found))
+for (const [given, ...expected] of rows)
+  test(`create: ${rowTitle(given, expected)}`, () => expectErrors(createErrors({ spec: given }), expected))
 
-test('rules of features', () => {
+test('feature-gated fields are validated if the gate is on, and dropped otherwise', () => {
   const spec: StatefulSetSpec = {
     ordinals: { start: -1 },
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Burn' },
     updateStrategy: { rollingUpdate: { maxUnavailable: '0%' } },
   }
-  assertFound(gated.createErrors(make(spec)), [
+  expectErrors(gated.createErrors(make(spec)), [
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "0%": cannot be 0',
     'spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "Burn": supported values: "Retain", "Delete"',
     'spec.ordinals.start: Invalid value: -1',
@@ -133,22 +95,18 @@ test('rules of features', () => {
 const problem =
   "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 const changes: readonly Row<StatefulSetSpec>[] = [
-  {
-    title: 'what may change',
-    given: { replicas: 3, updateStrategy: { type: 'OnDelete' }, minReadySeconds: 2, template: template({ hostname: 'h' }) },
-    found: [],
-  },
-  { title: 'the service', given: { serviceName: 't' }, found: [problem] },
-  { title: 'the order', given: { podManagementPolicy: 'Parallel' }, found: [problem] },
-  { title: 'the history', given: { revisionHistoryLimit: 3 }, found: [problem] },
-  { title: 'claims', given: { volumeClaimTemplates: [{ metadata: { name: 'v' } }] }, found: [problem] },
+  [{ replicas: 3, updateStrategy: { type: 'OnDelete' }, minReadySeconds: 2, template: template({ hostname: 'h' }) }],
+  [{ serviceName: 't' }, problem],
+  [{ podManagementPolicy: 'Parallel' }, problem],
+  [{ revisionHistoryLimit: 3 }, problem],
+  [{ volumeClaimTemplates: [{ metadata: { name: 'v' } }] }, problem],
 ]
-for (const { title, given, found } of changes)
-  test(`update of ${title}`, () => assertFound(updateErrors(make(given), create(make())), found))
+for (const [given, ...expected] of changes)
+  test(`update: ${rowTitle(given, expected)}`, () => expectErrors(updateErrors(make(given), create(make())), expected))
 
-test('a status that counts wrong', () => {
+test('status counts are validated', () => {
   const status = { replicas: 1, readyReplicas: 2, currentReplicas: 2, updatedReplicas: 2, availableReplicas: 3, observedGeneration: -1 }
-  assertFound(statusErrors({ ...make(), status }, create(make())), [
+  expectErrors(statusErrors({ ...make(), status }, create(make())), [
     'status.observedGeneration: Invalid value: -1',
     'status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas',
     'status.currentReplicas: Invalid value: 2',
@@ -158,17 +116,17 @@ test('a status that counts wrong', () => {
   ])
 })
 
-test('scale and row', () => {
+test('Scale and printer columns', () => {
   const view = part('scale').view?.read(create(make())) as { readonly status: unknown }
   assert.deepEqual(view.status, { replicas: 0, selector: 'app=a' })
   assert.deepEqual(cells({ ...make({ replicas: 3 }), status: { readyReplicas: 1 } }), ['a', '1/3', '90s', 'c', 'i'])
 })
 
-test('parts of bytes in a claim are warned of', () => {
+test('fractional bytes in a claim template get a warning', () => {
   const set = create(make({ volumeClaimTemplates: [{ spec: { resources: { requests: { storage: '100m' } } } }] }))
-  const told = (path: string): readonly string[] => [
+  const warningsAt = (path: string): readonly string[] => [
     `${path}.resources.requests[storage]: fractional byte value "100m" is invalid, must be an integer`,
   ]
-  assert.deepEqual(kind.warnings?.(set, undefined, without), told('spec.volumeClaimTemplates[0]'))
-  assert.deepEqual(kind.warnings?.(set, set, without), told('spec.volumeClaimTemplates[0].Spec'))
+  assert.deepEqual(kind.warnings?.(set, undefined, withoutGates), warningsAt('spec.volumeClaimTemplates[0]'))
+  assert.deepEqual(kind.warnings?.(set, set, withoutGates), warningsAt('spec.volumeClaimTemplates[0].Spec'))
 })

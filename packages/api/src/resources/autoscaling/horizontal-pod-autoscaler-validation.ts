@@ -1,18 +1,30 @@
-// The rules of the metrics by which an autoscaler scales: each of one type, with a target that can be reached.
+// Validation of HorizontalPodAutoscalers in v2, whichever version was sent.
 
-import type { FeatureGates } from '../../api/definition.js'
+import type { FeatureGates } from '../../api/definition/resource-definition.js'
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
-import { checkEach, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import { pathSegmentProblems } from '../../api/validation/name-problems.js'
-import { own } from '../../base/own.js'
+import {
+  checkEach,
+  checkNotNegative,
+  checkOptional,
+  checkOptionalChoice,
+  checkText,
+  joined,
+  noErrors,
+  pathSegmentProblems,
+} from '../../api/validation/checks.js'
+import { checkPositive } from '../../api/validation/ranges.js'
+import { own } from '../../base/own-property.js'
 import { isZeroQuantity, parseQuantity } from '../../schema/quantity.js'
-import { isNegative } from '../core/pod-spec/quantities.js'
+import { isNegative } from '../core/pod-spec/resource-requirements.js'
 import type {
   ContainerResourceMetricSource,
   CrossVersionObjectReference,
   ExternalMetricSource,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerBehavior,
   HorizontalPodAutoscalerSpec,
+  HPAScalingPolicy,
+  HPAScalingRules,
   MetricIdentifier,
   MetricSpec,
   MetricTarget,
@@ -30,7 +42,7 @@ const sourceOfType: { readonly [type: string]: Exclude<keyof MetricSpec, 'type'>
 }
 const types = Object.keys(sourceOfType)
 
-export function validateMetrics({ metrics = [], minReplicas }: HorizontalPodAutoscalerSpec, field: string, gates: FeatureGates) {
+function validateMetrics({ metrics = [], minReplicas }: HorizontalPodAutoscalerSpec, field: string, gates: FeatureGates) {
   const canReachZero = metrics.some(({ type }) => type === 'Object' || type === 'External')
   return joined(
     checkEach(metrics, field, (metric, at) => validateMetric(metric, at, gates)),
@@ -40,15 +52,14 @@ export function validateMetrics({ metrics = [], minReplicas }: HorizontalPodAuto
   )
 }
 
-/** In the order in which they are looked at; only the first that is there is looked into. */
 const sources = ['object', 'external', 'pods', 'resource', 'containerResource'] as const
 
 function validateMetric(metric: MetricSpec, field: string, gates: FeatureGates): readonly FieldError[] {
   const { type = '' } = metric
-  const there = sources.filter((name) => metric[name] !== undefined)
-  const [first] = there
+  const present = sources.filter((name) => metric[name] !== undefined)
+  const [first] = present
   const expected = own(sourceOfType, type)
-  // Told twice, as in the reference: as a word, and as the name of what should be there.
+  // An unknown type is reported twice, as in kube-apiserver.
   const unknown = expected === undefined ? [notSupported(`${field}.type`, type, types)] : noErrors
   return joined(
     type === '' ? [required(`${field}.type`, 'must specify a metric source type')] : noErrors,
@@ -57,9 +68,9 @@ function validateMetric(metric: MetricSpec, field: string, gates: FeatureGates):
     expected !== undefined && metric[expected] === undefined
       ? [required(`${field}.${expected}`, missingProblem(expected, gates))]
       : unknown,
-    there.length === 1
+    present.length === 1
       ? noErrors
-      : there
+      : present
           .filter((name) => name !== expected)
           .map((name) => forbidden(`${field}.${name}`, 'must populate the given metric source only')),
   )
@@ -80,7 +91,7 @@ function validateSource(metric: MetricSpec, source: (typeof sources)[number], fi
     case 'pods':
       return validatePods(metric.pods ?? {}, field)
     case 'resource':
-      return joined(validateResourceName(metric.resource ?? {}, field), validateShare(metric.resource ?? {}, field))
+      return joined(validateResourceName(metric.resource ?? {}, field), validateResourceSource(metric.resource ?? {}, field))
     case 'containerResource':
       return validateContainer(metric.containerResource ?? {}, field)
   }
@@ -93,18 +104,18 @@ const validateContainer = (source: ContainerResourceMetricSource, field: string)
   joined(
     validateResourceName(source, field),
     (source.container ?? '') === '' ? [required(`${field}.container`, 'must specify a container')] : noErrors,
-    validateShare(source, field),
+    validateResourceSource(source, field),
   )
 
-/** Resources are compared with an amount or with a share of what was asked for. */
-function validateShare({ target = {} }: ResourceMetricSource, field: string): readonly FieldError[] {
-  const [hasShare, hasAmount] = [target.averageUtilization !== undefined, target.averageValue !== undefined]
+/** Requires either an average value or a utilization. */
+function validateResourceSource({ target = {} }: ResourceMetricSource, field: string): readonly FieldError[] {
+  const [hasUtilization, hasAverageValue] = [target.averageUtilization !== undefined, target.averageValue !== undefined]
   return joined(
     validateTarget(target, `${field}.target`),
-    !hasShare && !hasAmount
+    !hasUtilization && !hasAverageValue
       ? [required(`${field}.target.averageUtilization`, 'must set either a target raw value or a target utilization')]
       : noErrors,
-    hasShare && hasAmount
+    hasUtilization && hasAverageValue
       ? [forbidden(`${field}.target.averageValue`, 'may not set both a target raw value and a target utilization')]
       : noErrors,
   )
@@ -162,13 +173,76 @@ function validateTarget({ type = '', value, averageValue, averageUtilization }: 
   )
 }
 
-const segment = (text: string): readonly string[] => pathSegmentProblems(text, false)
+const pathSegment = (text: string): readonly string[] => pathSegmentProblems(text, false)
 
 const validateIdentifier = ({ name = '' }: MetricIdentifier, field: string): readonly FieldError[] =>
-  name === '' ? [required(`${field}.name`, 'must specify a metric name')] : checkText(name, `${field}.name`, segment)
+  name === '' ? [required(`${field}.name`, 'must specify a metric name')] : checkText(name, `${field}.name`, pathSegment)
 
-export const validateReference = ({ kind = '', name = '' }: CrossVersionObjectReference, field: string): readonly FieldError[] =>
+const validateReference = ({ kind = '', name = '' }: CrossVersionObjectReference, field: string): readonly FieldError[] =>
   joined(
-    kind === '' ? [required(`${field}.kind`)] : checkText(kind, `${field}.kind`, segment),
-    name === '' ? [required(`${field}.name`)] : checkText(name, `${field}.name`, segment),
+    kind === '' ? [required(`${field}.kind`)] : checkText(kind, `${field}.kind`, pathSegment),
+    name === '' ? [required(`${field}.name`)] : checkText(name, `${field}.name`, pathSegment),
+  )
+
+interface AutoscalerRules {
+  readonly gates: FeatureGates
+  /** minReplicas 0 of the old object may stay. */
+  readonly old?: HorizontalPodAutoscaler
+}
+
+export function validateAutoscaler({ spec = {} }: HorizontalPodAutoscaler, { gates, old }: AutoscalerRules): readonly FieldError[] {
+  const minAllowed = gates('HPAScaleToZero') || old?.spec?.minReplicas === 0 ? 0 : 1
+  return joined(
+    validateBounds(spec, minAllowed),
+    validateReference(spec.scaleTargetRef ?? {}, 'spec.scaleTargetRef'),
+    validateMetrics(spec, 'spec.metrics', gates),
+    checkOptional(spec.behavior, 'spec.behavior', validateBehavior),
+  )
+}
+
+function validateBounds({ minReplicas, maxReplicas = 0 }: HorizontalPodAutoscalerSpec, minAllowed: number): readonly FieldError[] {
+  return joined(
+    minReplicas !== undefined && minReplicas < minAllowed
+      ? [invalid('spec.minReplicas', minReplicas, `must be greater than or equal to ${minAllowed}`)]
+      : noErrors,
+    maxReplicas < 1 ? [invalid('spec.maxReplicas', maxReplicas, 'must be greater than 0')] : noErrors,
+    minReplicas !== undefined && maxReplicas < minReplicas
+      ? [invalid('spec.maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`')]
+      : noErrors,
+  )
+}
+
+const validateBehavior = ({ scaleUp, scaleDown }: HorizontalPodAutoscalerBehavior, field: string): readonly FieldError[] =>
+  joined(checkOptional(scaleUp, `${field}.scaleUp`, validateScaling), checkOptional(scaleDown, `${field}.scaleDown`, validateScaling))
+
+const maxWindowSeconds = 3600
+const maxPeriodSeconds = 1800
+const selectPolicies = ['Disabled', 'Max', 'Min']
+const policyTypes = ['Percent', 'Pods']
+
+function validateScaling({ stabilizationWindowSeconds: window = 0, selectPolicy, policies = [] }: HPAScalingRules, field: string) {
+  const at = `${field}.stabilizationWindowSeconds`
+  return joined(
+    window < 0 ? [invalid(at, window, 'must be greater than or equal to zero')] : noErrors,
+    window > maxWindowSeconds ? [invalid(at, window, `must be less than or equal to ${maxWindowSeconds}`)] : noErrors,
+    checkOptionalChoice(selectPolicy, `${field}.selectPolicy`, selectPolicies),
+    policies.length === 0 ? [required(`${field}.policies`, 'must specify at least one Policy')] : noErrors,
+    checkEach(policies, `${field}.policies`, validatePolicy),
+  )
+}
+
+const validatePolicy = ({ type = '', value = 0, periodSeconds = 0 }: HPAScalingPolicy, field: string): readonly FieldError[] =>
+  joined(
+    checkOptionalChoice(type, `${field}.type`, policyTypes),
+    checkPositive(value, `${field}.value`),
+    checkPositive(periodSeconds, `${field}.periodSeconds`),
+    periodSeconds > maxPeriodSeconds
+      ? [invalid(`${field}.periodSeconds`, periodSeconds, `must be less than or equal to ${maxPeriodSeconds}`)]
+      : noErrors,
+  )
+
+export const validateAutoscalerStatus = ({ status = {} }: HorizontalPodAutoscaler): readonly FieldError[] =>
+  joined(
+    checkNotNegative(status.currentReplicas ?? 0, 'status.currentReplicas'),
+    checkNotNegative(status.desiredReplicas ?? 0, 'status.desiredReplicas'),
   )

@@ -1,31 +1,25 @@
-// Cron jobs: jobs that are made at set times.
+// CronJob: defaults, validation of schedule, time zone and job template, printer columns.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import { ageOf } from '../../api/human-duration.js'
 import type { Identity } from '../../api/identity.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { byteLength } from '../../api/validation/byte-length.js'
-import { checkChoice, joined } from '../../api/validation/collect.js'
-import { checkNotNegative, noErrors } from '../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { durationNanoseconds } from '../../schema/scalars.js'
-import { withFirstGeneration, withKeptSpec, withKeptStatus } from '../core/generation.js'
-import { describeSelector } from '../core/label-text.js'
-import { templateWithoutGatedFields } from '../core/pod-spec/gated-fields.js'
-import { withMissing } from '../core/pod-spec/missing-members.js'
-import { labelDomain } from '../core/pod-spec/own-domains.js'
+import { checkChoice, checkNotNegative, dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
+import { templateWithoutGatedFields } from '../core/pod-spec/feature-gated-fields.js'
+import { labelDomain } from '../core/pod-spec/pod-names.js'
 import { withTemplateDefaults } from '../core/pod-spec/pod-spec-defaults.js'
-import { templateWarnings } from '../core/pod-spec/warnings.js'
-import { containerCells, containerColumns, countColumn, selectorColumn } from '../core/workload-columns.js'
-import { scheduleProblem } from './cron-schedule.js'
-import { validateJobSpec } from './job-spec.js'
-import { isTimeZone } from './time-zone.js'
+import { templateWarnings } from '../core/pod-spec/pod-warnings.js'
+import { withMissing } from '../core/pod-spec/visit-containers.js'
+import { describeSelector, workloadColumns } from '../core/workload/workload.js'
+import { ageColumn, countColumn, flagColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { statusSubresource, withFirstGeneration, withKeptStatus } from '../status-subresource.js'
+import { isTimeZone, scheduleProblem } from './cron-schedule.js'
+import { validateJobSpec } from './job-validation.js'
 import { type CronJob, type CronJobSpec, type JobTemplateSpec, cronJob as schema, cronJobSpec as specSchema } from './v1.schema.js'
 
 const specDefaults = { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }
 
-/** Jobs get their own defaults when they are made; only the pods in them get theirs now. */
 function defaults(job: CronJob, { identity }: RuleContext): CronJob {
   const spec = withMissing<CronJobSpec>(job.spec ?? {}, specDefaults)
   const { jobTemplate = {} } = spec
@@ -44,14 +38,14 @@ function withoutGated(job: CronJob, old: CronJob | undefined, { gates }: RuleCon
   }
 }
 
-/** The name of each job ends with the time for which it was made. */
-const nameLimit = 52
+/** Maximum length of the name: the controller appends 11 characters of time. */
+const maxNameBytes = 52
 
 function validate(job: CronJob, context: RuleContext): readonly FieldError[] {
   const name = job.metadata?.name ?? ''
   return joined(
     validateSpec(job.spec ?? {}, undefined, context),
-    byteLength(name) > nameLimit ? [invalid('metadata.name', name, `must be no more than ${nameLimit} characters`)] : noErrors,
+    byteLength(name) > maxNameBytes ? [invalid('metadata.name', name, `must be no more than ${maxNameBytes} characters`)] : noErrors,
   )
 }
 
@@ -70,22 +64,20 @@ function validateSpec(spec: CronJobSpec, old: CronJobSpec | undefined, context: 
   )
 }
 
-const scheduleRules = { isTimeZone, isDuration: (text: string) => durationNanoseconds(text) !== undefined }
-
 function validateSchedule({ schedule = '', timeZone }: CronJobSpec, field: string): readonly FieldError[] {
   if (schedule === '') return [required(field)]
-  const problem = scheduleProblem(schedule, scheduleRules)
+  const problem = scheduleProblem(schedule)
   return joined(
     problem === undefined ? noErrors : [invalid(field, schedule, problem)],
-    namesZone(schedule) && timeZone !== undefined
+    mentionsTimeZone(schedule) && timeZone !== undefined
       ? [invalid(field, schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule')]
       : noErrors,
   )
 }
 
-const namesZone = (schedule: string): boolean => schedule.includes('TZ')
+const mentionsTimeZone = (schedule: string): boolean => schedule.includes('TZ')
 
-/** The zone of the server is nobody's business. */
+/** Rejects `Local`. */
 function validateTimeZone(zone: string, field: string): readonly FieldError[] {
   if (zone === '') return [invalid(field, zone, 'timeZone must be nil or non-empty string')]
   const isLocal = zone.toLowerCase() === 'local'
@@ -95,11 +87,10 @@ function validateTimeZone(zone: string, field: string): readonly FieldError[] {
   )
 }
 
-/** A name that climbs out of the folder of zones is none; any other may be one that is not known. */
+/** Message of Go for a time zone that does not exist: names that leave the zone directory are invalid, all others unknown. */
 const zoneProblem = (zone: string): string =>
   zone.includes('..') || zone.startsWith('/') || zone.startsWith('\\') ? 'time: invalid location name' : `unknown time zone ${zone}`
 
-/** Jobs of one cron job are many, so that each gets a selector of its own. */
 function validateJobTemplate({ spec = {} }: JobTemplateSpec, field: string, context: RuleContext): readonly FieldError[] {
   const { selector, manualSelector } = spec
   return joined(
@@ -112,10 +103,10 @@ function validateJobTemplate({ spec = {} }: JobTemplateSpec, field: string, cont
 function warnings(next: CronJob, old: CronJob | undefined, identity: Identity): readonly string[] {
   const template = next.spec?.jobTemplate?.spec?.template
   const guide = `https://${labelDomain(identity)}/docs/concepts/workloads/controllers/cron-jobs/`
-  const zoned = `CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see ${guide} for more details`
+  const zoneWarning = `CRON_TZ or TZ used in spec.spec.schedule is not officially supported, see ${guide} for more details`
   return [
     ...templateWarnings({ next, old, template, path: 'spec.jobTemplate.spec.template', identity }),
-    ...(namesZone(next.spec?.schedule ?? '') ? [zoned] : []),
+    ...(mentionsTimeZone(next.spec?.schedule ?? '') ? [zoneWarning] : []),
   ]
 }
 
@@ -137,27 +128,19 @@ export const cronJob = defineResource<CronJob>({
   validateUpdate: (next, old, context) => validateSpec(next.spec ?? {}, old.spec, context),
   warnings: (next, old, { identity }) => warnings(next, old, identity),
   resetFields: ['status'],
-  subresources: [{ name: 'status', verbs: ['get', 'patch', 'update'], prepareUpdate: withKeptSpec, resetFields: ['spec'] }],
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Schedule', 'When jobs are made.'),
-      { name: 'Suspend', type: 'boolean', description: 'Whether no further jobs are made.' },
-      countColumn('Active', 'How many jobs are running.'),
-      textColumn('Last Schedule', 'Time since a job was last made.'),
-      ageColumn,
-      ...containerColumns,
-      selectorColumn,
-    ],
-    cells: ({ metadata, spec, status }, { now }) => [
-      metadata?.name ?? '',
-      spec?.schedule ?? '',
-      yesOrNo(spec?.suspend),
-      status?.active?.length ?? 0,
+  subresources: [statusSubresource<CronJob>()],
+  table: tableOf<CronJob>(
+    nameColumn,
+    textColumn('Schedule', 'Cron schedule of the jobs.', ({ spec }) => spec?.schedule ?? ''),
+    flagColumn('Suspend', 'Whether the schedule is suspended.', ({ spec }) => yesOrNo(spec?.suspend)),
+    countColumn('Active', 'Number of running jobs.', ({ status }) => status?.active?.length ?? 0),
+    textColumn('Last Schedule', 'Time since the last scheduled job.', ({ status }, { now }) =>
       status?.lastScheduleTime === undefined ? '<none>' : ageOf(status.lastScheduleTime, now),
-      ageOf(metadata?.creationTimestamp, now),
-      ...containerCells(spec?.jobTemplate?.spec?.template),
-      describeSelector(spec?.jobTemplate?.spec?.selector),
-    ],
-  },
+    ),
+    ageColumn,
+    ...workloadColumns<CronJob>(
+      ({ spec }) => spec?.jobTemplate?.spec?.template,
+      ({ spec }) => describeSelector(spec?.jobTemplate?.spec?.selector),
+    ),
+  ),
 })

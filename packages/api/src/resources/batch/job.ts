@@ -1,29 +1,25 @@
-// Jobs: pods that run until a number of them has succeeded.
+// Job: defaults, generated selector and labels, tracking annotation, printer columns.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import { quote } from '../../api/field-error.js'
 import { ageOf } from '../../api/human-duration.js'
 import { withMetadata } from '../../api/object.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameValue } from '../../api/validation/same-value.js'
-import { withFirstGeneration, withKeptSpec, withKeptStatus } from '../core/generation.js'
-import { describeSelector } from '../core/label-text.js'
-import { mapItems } from '../core/pod-spec/all-containers.js'
-import { templateWithoutGatedFields } from '../core/pod-spec/gated-fields.js'
-import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
+import { dnsSubdomainProblems } from '../../api/validation/checks.js'
+import { templateWithoutGatedFields } from '../core/pod-spec/feature-gated-fields.js'
 import { withTemplateDefaults } from '../core/pod-spec/pod-spec-defaults.js'
-import { templateWarnings } from '../core/pod-spec/warnings.js'
-import { containerCells, containerColumns, selectorColumn } from '../core/workload-columns.js'
-import { nameLabel, ownerLabel, validateJob, validateJobChange, validateJobStatus } from './job-rules.js'
+import { mapItems, withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
+import { describeSelector, specTemplateWarnings, workloadColumns } from '../core/workload/workload.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { statusSubresource, withFirstGeneration, withKeptStatus } from '../status-subresource.js'
+import { nameLabel, ownerLabel, validateJob, validateJobChange, validateJobStatus } from './job-validation.js'
 import { type Job, type JobSpec, job as schema, jobSpec as specSchema } from './v1.schema.js'
 
 const specDefaults = { parallelism: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false }
 
-/** A job that says neither how many nor how many at once is one pod. */
+/** Without completions and parallelism, a Job runs one pod. */
 function withSpecDefaults(spec: JobSpec, { identity }: RuleContext): JobSpec {
-  const counted = spec.completions === undefined && spec.parallelism === undefined ? { ...spec, completions: 1 } : spec
-  const filled = withMissing<JobSpec>(counted, specDefaults)
+  const withCompletions = spec.completions === undefined && spec.parallelism === undefined ? { ...spec, completions: 1 } : spec
+  const filled = withMissing<JobSpec>(withCompletions, specDefaults)
   const template = withTemplateDefaults(filled.template, identity)
   return withConditionStatus(template === filled.template ? filled : { ...filled, template })
 }
@@ -42,7 +38,6 @@ function defaults(job: Job, context: RuleContext): Job {
   return withTemplateLabels(spec === job.spec ? job : { ...job, spec })
 }
 
-/** A job without labels has those of its pods. */
 function withTemplateLabels(job: Job): Job {
   const labels = job.spec?.template?.metadata?.labels
   return labels === undefined || job.metadata?.labels !== undefined ? job : withMetadata(job, { labels })
@@ -57,7 +52,7 @@ function withoutGated(job: Job, old: Job | undefined, { gates }: RuleContext): J
   return { ...job, spec: { ...rest, template, ...(keepsPolicy ? { podFailurePolicy } : {}) } }
 }
 
-/** By the job's own uid, pods and job find each other; what the user has set stays, and is refused where it contradicts. */
+/** Selects by the uid of the Job. Labels of the user are kept; validation rejects contradictions. */
 function withGeneratedSelector(job: Job): Job {
   const { metadata = {}, spec = {} } = job
   if (spec.manualSelector === true) return job
@@ -73,24 +68,24 @@ function withGeneratedSelector(job: Job): Job {
   }
 }
 
-/** How a job's pods are counted is marked on the job, and the mark cannot be taken away. */
+/** Adds the job-tracking annotation, which cannot be removed. */
 const withTracking = (job: Job, context: RuleContext): Job =>
   withMetadata(job, { annotations: { ...job.metadata?.annotations, [trackingKey(context)]: '' } })
 
 function prepareUpdate(next: Job, old: Job, context: RuleContext): Job {
-  const kept = withKeptStatus(withoutGated(next, old, context), old, specSchema)
+  const prepared = withKeptStatus(withoutGated(next, old, context), old, specSchema)
   const key = trackingKey(context)
-  const isUnmarked = old.metadata?.annotations?.[key] !== undefined && next.metadata?.annotations?.[key] === undefined
-  return isUnmarked ? withTracking(kept, context) : kept
+  const lostTracking = old.metadata?.annotations?.[key] !== undefined && next.metadata?.annotations?.[key] === undefined
+  return lostTracking ? withTracking(prepared, context) : prepared
 }
 
 function prepareCreate(job: Job, context: RuleContext): Job {
   const first = withFirstGeneration(withoutGated(job, undefined, context))
   const tracked = withTracking(first, context)
-  const selecting = withGeneratedSelector(tracked)
-  const { labels } = first.metadata ?? {}
-  const hasOwnLabels = labels !== undefined && !sameValue(labels, first.spec?.template?.metadata?.labels)
-  return hasOwnLabels ? selecting : withTemplateLabels(withMetadata(selecting, { labels: undefined }))
+  const withSelector = withGeneratedSelector(tracked)
+  // Identity, not equality: defaults share the labels of the template with a Job that has none of its own.
+  const hasOwnLabels = first.metadata?.labels !== first.spec?.template?.metadata?.labels
+  return hasOwnLabels ? withSelector : withTemplateLabels(withMetadata(withSelector, { labels: undefined }))
 }
 
 function describeCompletions({ spec, status }: Job): string {
@@ -119,40 +114,24 @@ export const job = defineResource<Job>({
   prepareUpdate,
   validate: validateJob,
   validateUpdate: validateJobChange,
-  checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
-  warnings: (next, old, { identity }) => templateWarnings({ next, old, template: next.spec?.template, path: 'spec.template', identity }),
+  checks: { update: ['metadata', 'validate', 'metadataChange', 'validateUpdate'] },
+  warnings: specTemplateWarnings,
   orphansByDefault: {
     warning:
       'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
   },
   resetFields: ['status'],
   selectableFields: { 'status.successful': ({ status }) => `${status?.succeeded ?? 0}` },
-  refuseField: (field) => `field label ${quote(field)} not supported for batchv1.Job`,
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: withKeptSpec,
-      validateUpdate: validateJobStatus,
-      resetFields: ['spec'],
-    },
-  ],
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Completions', 'How many pods have succeeded, of how many.'),
-      textColumn('Duration', 'How long the job has run or ran.'),
-      ageColumn,
-      ...containerColumns,
-      selectorColumn,
-    ],
-    cells: (object, { now }) => [
-      object.metadata?.name ?? '',
-      describeCompletions(object),
-      describeDuration(object, now),
-      ageOf(object.metadata?.creationTimestamp, now),
-      ...containerCells(object.spec?.template),
-      describeSelector(object.spec?.selector),
-    ],
-  },
+  fieldRefusal: (field) => `field label ${quote(field)} not supported for batchv1.Job`,
+  subresources: [statusSubresource<Job>({ validateUpdate: validateJobStatus })],
+  table: tableOf<Job>(
+    nameColumn,
+    textColumn('Completions', 'Succeeded pods out of the required number.', (object) => describeCompletions(object)),
+    textColumn('Duration', 'Run time of the job.', (object, { now }) => describeDuration(object, now)),
+    ageColumn,
+    ...workloadColumns<Job>(
+      ({ spec }) => spec?.template,
+      (object) => describeSelector(object.spec?.selector),
+    ),
+  ),
 })

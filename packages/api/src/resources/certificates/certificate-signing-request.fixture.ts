@@ -1,4 +1,4 @@
-// A request for a certificate for the user dave of devs, and a certificate for it, for tests.
+// Fixture: a certificate request of user dave in group devs and its certificate; requests of user eve in system:masters and of node n1.
 
 export const request = [
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIYU1JR0FBZ0VBTUI0eERUQUxCZ05WQkFNTUJHUmhkbVV4RFRBTEJnTlZCQW9NQkdSbGRu',
@@ -18,7 +18,6 @@ export const certificate = [
   'LS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=',
 ].join('')
 
-/** For the user eve, who wants to be a master. */
 export const mastersRequest = [
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIaE1JR0pBZ0VBTUNjeEZ6QVZCZ05WQkFvTURuTjVjM1JsYlRwdFlYTjBaWEp6TVF3d0Nn',
   'WURWUVFEREFObApkbVV3V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNBQVN0cjdKMTJYeS9zNnU2VEpLQkVWbm1pWU5WClB6M09hK2ZKbHR3QlVL',
@@ -27,7 +26,6 @@ export const mastersRequest = [
   'SUNBVEUgUkVRVUVTVC0tLS0tCg==',
 ].join('')
 
-/** For the agent of the node n1. */
 export const nodeRequest = [
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIcU1JR1NBZ0VBTURBeEZUQVRCZ05WQkFvTURITjVjM1JsYlRwdWIyUmxjekVYTUJVR0Ex',
   'VUVBd3dPYzNsegpkR1Z0T201dlpHVTZiakV3V1RBVEJnY3Foa2pPUFFJQkJnZ3Foa2pPUFFNQkJ3TkNBQVQvM3IyNTMzeWJZa0RJClVncmlUU2FtWWRLelZt',

@@ -1,18 +1,118 @@
-// Requests for certificates: somebody asks, somebody approves, a signer issues. Each writes a part that the others cannot.
+// CertificateSigningRequest: main resource for the requester, `approval` for the approver, `status` for the signer.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
-import { ageOf, humanDuration } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkEach, joined } from '../../api/validation/collect.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { pathSegmentProblems } from '../../api/validation/name-problems.js'
-import { validateConditions, validateKeptConditions, validateSameDecision, withOldDecisions, withTimes } from './request-conditions.js'
-import { checkCertificates, readCertificateRequest, SignedDataError } from './signed-data.js'
-import { validateSignerName } from './signer-name.js'
-import { type CertificateSigningRequest as Request, certificateSigningRequest as schema } from './v1.schema.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../../api/field-error.js'
+import { humanDuration } from '../../api/human-duration.js'
+import { byteLength } from '../../api/validation/byte-length.js'
+import { checkEach, joined, noErrors, noNameProblems } from '../../api/validation/checks.js'
+import { dnsLabel, dnsSubdomain, type TextRule } from '../../api/validation/name-formats.js'
+import { sameValue } from '../../api/validation/same-value.js'
+import { timeOf } from '../../schema/scalars.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { statusSubresource } from '../status-subresource.js'
+import { checkCertificates, readCertificateRequest, SignedDataError } from './certificate-der.js'
+import {
+  type CertificateSigningRequest,
+  type CertificateSigningRequestCondition as Condition,
+  certificateSigningRequest as schema,
+} from './v1.schema.js'
 
-const leastSeconds = 600
+type Request = CertificateSigningRequest
+
+const decisions = ['Approved', 'Denied']
+const finalTypes = [...decisions, 'Failed']
+const statuses = ['False', 'True', 'Unknown']
+const conditionsField = 'status.conditions'
+
+const conditionsOf = ({ status }: Request): readonly Condition[] => status?.conditions ?? []
+const conditionsOfType = (request: Request, type: string): readonly Condition[] =>
+  conditionsOf(request).filter((condition) => (condition.type ?? '') === type)
+
+function validateConditions(request: Request): readonly FieldError[] {
+  const seen = new Set<string>()
+  return checkEach(request.status?.conditions, conditionsField, ({ type = '', status = '' }, at) => {
+    const errors: FieldError[] = type === '' ? [required(`${at}.type`)] : []
+    const allowed = finalTypes.includes(type) ? ['True'] : statuses
+    if (status === '') errors.push(required(`${at}.status`))
+    else if (!allowed.includes(status)) errors.push(notSupported(`${at}.status`, status, allowed))
+    const opposite = type === 'Approved' ? 'Denied' : type === 'Denied' ? 'Approved' : undefined
+    if (opposite !== undefined && seen.has(opposite)) {
+      errors.push(invalid(`${at}.type`, type, 'Approved and Denied conditions are mutually exclusive'))
+    }
+    if (seen.has(type)) errors.push(duplicate(`${at}.type`, type))
+    seen.add(type)
+    return errors
+  })
+}
+
+const validateKeptConditions = (next: Request, old: Request): readonly FieldError[] =>
+  finalTypes
+    .filter((type) => conditionsOfType(next, type).length < conditionsOfType(old, type).length)
+    .map((type) => forbidden(conditionsField, `updates may not remove a condition of type "${type}"`))
+
+/** Rejects added or changed approvals and denials: only the approval subresource writes them. */
+const validateSameDecision = (next: Request, old: Request): readonly FieldError[] =>
+  decisions.flatMap((type) => {
+    const [after, before] = [conditionsOfType(next, type), conditionsOfType(old, type)]
+    if (after.length > before.length) return [forbidden(conditionsField, `updates may not add a condition of type "${type}"`)]
+    if (after.length < before.length || sameValue(after, before)) return []
+    return [forbidden(conditionsField, `updates may not modify a condition of type "${type}"`)]
+  })
+
+/** Restores approvals and denials of the old object, unless their number changed. */
+function withOldDecisions(next: Request, old: Request): readonly Condition[] {
+  const kept = new Map(
+    decisions
+      .filter((type) => conditionsOfType(next, type).length === conditionsOfType(old, type).length)
+      .map((type) => [type, [...conditionsOfType(old, type)]]),
+  )
+  return conditionsOf(next).map((condition) => kept.get(condition.type ?? '')?.shift() ?? condition)
+}
+
+/** Sets missing times to now; lastTransitionTime to that of the old condition of the same type and status, if there is one. */
+function withTimes(conditions: readonly Condition[], old: Request, now: number): readonly Condition[] {
+  const time = timeOf(now)
+  return conditions.map((condition) => {
+    const before = conditionsOf(old).find(
+      ({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime !== undefined,
+    )
+    return {
+      ...condition,
+      lastUpdateTime: condition.lastUpdateTime ?? time,
+      lastTransitionTime: condition.lastTransitionTime ?? before?.lastTransitionTime ?? time,
+    }
+  })
+}
+
+const maxDomainBytes = 253
+/** Maximum length of `<domain>/<subdomain>.<label>`. */
+const maxNameBytes = maxDomainBytes + 1 + maxDomainBytes + 1 + 63
+
+export function validateSignerName(name: string, field: string): readonly FieldError[] {
+  if (name === '') return [required(field)]
+  const parts = name.split('/')
+  if (parts.length !== 2) {
+    return [invalid(field, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")]
+  }
+  const [domain = '', path = ''] = parts
+  return joined(
+    byteLength(domain) > maxDomainBytes ? [tooLong(field, maxDomainBytes)] : noErrors,
+    checkParts(domain, field, dnsLabel),
+    domain.includes('.') ? noErrors : [invalid(field, domain, 'should be a domain with at least two segments separated by dots')],
+    checkParts(path, field, dnsSubdomain),
+    byteLength(name) > maxNameBytes ? [tooLong(field, maxNameBytes)] : noErrors,
+  )
+}
+
+function checkParts(text: string, field: string, rule: TextRule): readonly FieldError[] {
+  for (const part of text.split('.')) {
+    const problems = rule(part)
+    if (problems.length > 0) return problems.map((problem) => invalid(field, text, `validating label ${JSON.stringify(part)}: ${problem}`))
+  }
+  return noErrors
+}
+
+const minExpirationSeconds = 600
 
 const keyUsages = [
   'any',
@@ -40,7 +140,7 @@ const keyUsages = [
   'timestamping',
 ]
 
-/** Who asks is not what the request says but who sent it. */
+/** Sets the requester to the authenticated user. */
 function prepareCreate(request: Request, { user }: RuleContext): Request {
   const { request: bytes, signerName, expirationSeconds, usages } = request.spec ?? {}
   const spec = {
@@ -67,18 +167,18 @@ function validate(request: Request, { identity }: RuleContext): readonly FieldEr
     signerName === legacy
       ? [invalid('spec.signerName', signerName, 'the legacy signerName is not allowed via this API version')]
       : validateSignerName(signerName, 'spec.signerName'),
-    expirationSeconds === undefined || expirationSeconds >= leastSeconds
+    expirationSeconds === undefined || expirationSeconds >= minExpirationSeconds
       ? noErrors
       : [invalid('spec.expirationSeconds', expirationSeconds, 'may not specify a duration less than 600 seconds (10 minutes)')],
   )
 }
 
-function checkSigned(field: string, shown: string, read: () => unknown): readonly FieldError[] {
+function checkSigned(field: string, reportedValue: string, read: () => unknown): readonly FieldError[] {
   try {
     read()
     return noErrors
   } catch (thrown) {
-    if (thrown instanceof SignedDataError) return [invalid(field, shown, thrown.message)]
+    if (thrown instanceof SignedDataError) return [invalid(field, reportedValue, thrown.message)]
     throw thrown
   }
 }
@@ -96,14 +196,13 @@ const validateStatus = (next: Request, old: Request): readonly FieldError[] =>
       : [forbidden('status.certificate', 'updates may not modify existing certificate content')],
   )
 
-/** A certificate is looked into when it is issued, and shown to nobody in an error. */
+/** Validates the certificate when it is issued. Errors do not quote it. */
 function validateIssued(next: Request, old: Request): readonly FieldError[] {
   const certificate = certificateOf(next)
   if (certificate === '' || certificate === certificateOf(old)) return noErrors
   return checkSigned('status.certificate', '<certificate data>', () => checkCertificates(certificate))
 }
 
-/** Denied before approved, then what came of it. */
 function describeState({ status: { conditions = [], certificate = '' } = {} }: Request): string {
   const has = (type: string): boolean => conditions.some((condition) => condition.type === type)
   const decision = has('Denied') ? 'Denied' : has('Approved') ? 'Approved' : 'Pending'
@@ -117,7 +216,7 @@ export const certificateSigningRequest = defineResource<Request>({
   shortNames: ['csr'],
   namespaced: false,
   versions: [{ name: 'v1', schema, stored: true }],
-  nameProblems: pathSegmentProblems,
+  nameProblems: noNameProblems,
   prepareCreate,
   prepareUpdate: (next, old) => ({ ...next, spec: old.spec ?? {}, status: old.status ?? {} }),
   validate,
@@ -136,9 +235,7 @@ export const certificateSigningRequest = defineResource<Request>({
       validateUpdate: (next, old) => joined(validateConditions(next), validateKeptConditions(next, old)),
       resetFields: ['spec', 'status.certificate'],
     },
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
+    statusSubresource<Request>({
       prepareUpdate: (next, old, { now }) => ({
         ...next,
         spec: old.spec ?? {},
@@ -146,27 +243,16 @@ export const certificateSigningRequest = defineResource<Request>({
       }),
       validateUpdate: validateStatus,
       resetFields: ['spec', 'status.conditions'],
-    },
+    }),
   ],
-  table: {
-    columns: [
-      nameColumn,
-      ageColumn,
-      textColumn('SignerName', 'The signer that is to issue the certificate.'),
-      textColumn('Requestor', 'The user who asked for it.'),
-      textColumn('RequestedDuration', 'How long it shall be valid.'),
-      textColumn('Condition', 'Whether it is approved and issued.'),
-    ],
-    cells: (request, { now }) => {
-      const { signerName = '', username = '', expirationSeconds } = request.spec ?? {}
-      return [
-        request.metadata?.name ?? '',
-        ageOf(request.metadata?.creationTimestamp, now),
-        signerName === '' ? '<none>' : signerName,
-        username,
-        expirationSeconds === undefined ? '<none>' : humanDuration(expirationSeconds * 1000),
-        describeState(request),
-      ]
-    },
-  },
+  table: tableOf<Request>(
+    nameColumn,
+    ageColumn,
+    textColumn('SignerName', 'Requested signer.', ({ spec }) => spec?.signerName || '<none>'),
+    textColumn('Requestor', 'User who requested the certificate.', ({ spec }) => spec?.username ?? ''),
+    textColumn('RequestedDuration', 'Requested lifetime of the certificate.', ({ spec }) =>
+      spec?.expirationSeconds === undefined ? '<none>' : humanDuration(spec.expirationSeconds * 1000),
+    ),
+    textColumn('Condition', 'State of the request: approved, denied, issued.', describeState),
+  ),
 })

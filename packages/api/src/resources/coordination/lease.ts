@@ -1,11 +1,9 @@
-// Leases: who holds a role, and until when unless it renews.
+// Lease: holder, duration and renewal of leader election and node heartbeats.
 
-import { defineResource } from '../../api/definition.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkNotNegative } from '../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { checkNotNegative, dnsSubdomainProblems } from '../../api/validation/checks.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
 import { type Lease, lease as schema } from './v1.schema.js'
 
 function validate({ spec: { leaseDurationSeconds, leaseTransitions } = {} }: Lease): readonly FieldError[] {
@@ -24,12 +22,13 @@ export const lease = defineResource<Lease>({
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
   validate,
-  checks: { update: ['metadataChange', 'own'] },
+  checks: { update: ['metadataChange', 'validate'] },
   anyFinalizer: true,
   createOnUpdate: true,
   versionRequiredOnUpdate: true,
-  table: {
-    columns: [nameColumn, textColumn('Holder', 'Who holds the lease.'), ageColumn],
-    cells: ({ metadata, spec }, { now }) => [metadata?.name ?? '', spec?.holderIdentity ?? '', ageOf(metadata?.creationTimestamp, now)],
-  },
+  table: tableOf<Lease>(
+    nameColumn,
+    textColumn('Holder', 'Holder of the lease.', ({ spec }) => spec?.holderIdentity ?? ''),
+    ageColumn,
+  ),
 })

@@ -1,15 +1,14 @@
-// Texts as base64 of their UTF-8, and back, with what browsers and Node have in common.
+// Base64 of UTF-8 text with APIs that browsers and Node.js share.
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** So many arguments a function may be called with, with room to spare. */
-const chunk = 0x8000
+const chunkBytes = 0x8000
 
 export function encodeText(text: string): string {
   const bytes = encoder.encode(text)
   let binary = ''
-  for (let i = 0; i < bytes.length; i += chunk) binary += String.fromCharCode(...bytes.subarray(i, i + chunk))
+  for (let i = 0; i < bytes.length; i += chunkBytes) binary += String.fromCharCode(...bytes.subarray(i, i + chunkBytes))
   return btoa(binary)
 }
 

@@ -1,12 +1,12 @@
-// Kinds that are not stored: the state of components, and the message that a pod goes to a node.
+// Tests of ComponentStatus and of the binding subresource.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen } from '../../api/rule-context.fixture.js'
 import { validateCreation } from '../../api/validation/validate-write.js'
-import { expectErrors, usualContext } from '../expect-errors.fixture.js'
-import { binding } from './binding.js'
+import { expectErrors, rowTitle, usualContext } from '../expect-errors.fixture.js'
 import { componentStatus } from './component-status.js'
+import { binding } from './pod/binding.js'
 
 const context = usualContext()
 
@@ -17,7 +17,7 @@ const states: readonly (readonly [string | undefined, string])[] = [
   [undefined, 'Unknown'],
 ]
 for (const [status, shown] of states) {
-  test(`a component whose health is ${status} is shown as ${shown}`, () => {
+  test(`a component with Healthy=${status} is shown as ${shown}`, () => {
     const conditions = status === undefined ? [] : [{ type: 'Healthy', status, message: 'm', error: 'e' }]
     const object = frozen({ metadata: { name: 'etcd-0' }, conditions })
     assert.deepEqual(componentStatus.table?.cells(object, context), ['etcd-0', shown, ...(status === undefined ? ['', ''] : ['m', 'e'])])
@@ -25,16 +25,13 @@ for (const [status, shown] of states) {
 }
 
 const metadata = { name: 'p', namespace: 'shop' }
-const targets: readonly { readonly title: string; readonly target: object; readonly found: readonly string[] }[] = [
-  { title: 'a node', target: { kind: 'Node', name: 'n' }, found: [] },
-  { title: 'something that is a node if nothing else', target: { name: 'n' }, found: [] },
-  { title: 'nothing', target: {}, found: ['target.name: Required value'] },
-  {
-    title: 'a pod',
-    target: { kind: 'Pod', name: 'n' },
-    found: ['target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"'],
-  },
+const targets: readonly (readonly [target: object, ...expected: readonly string[]])[] = [
+  [{ kind: 'Node', name: 'n' }],
+  [{ name: 'n' }],
+  [{}, 'target.name: Required value'],
+  [{ kind: 'Pod', name: 'n' }, 'target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"'],
 ]
-for (const { title, target, found } of targets) {
-  test(`bind to ${title}`, () => expectErrors(validateCreation(binding, frozen({ metadata, target }), context), found))
+for (const [target, ...expected] of targets) {
+  test(`bind: ${rowTitle(target, expected)}`, () =>
+    expectErrors(validateCreation(binding, frozen({ metadata, target }), context), expected))
 }

@@ -1,11 +1,11 @@
-// The state of the parts of the control plane, which is found out when it is asked for and never stored.
+// ComponentStatus: health of control plane components, computed on read.
 
-import { defineComputed } from '../../api/define-special.js'
-import { nameColumn, textColumn } from '../../api/table-columns.js'
-import { pathSegmentProblems } from '../../api/validation/name-problems.js'
+import { defineComputed } from '../../api/definition/define-virtual.js'
+import { nameColumn, textColumn } from '../../api/definition/printer-columns.js'
+import { pathSegmentProblems } from '../../api/validation/checks.js'
 import { type ComponentStatus, componentStatus as schema } from './v1.schema.js'
 
-const statusWords: { readonly [status: string]: string } = { True: 'Healthy', False: 'Unhealthy' }
+const statusTexts: { readonly [status: string]: string } = { True: 'Healthy', False: 'Unhealthy' }
 
 export const componentStatus = defineComputed('ComponentStatus')<ComponentStatus>({
   group: '',
@@ -17,13 +17,13 @@ export const componentStatus = defineComputed('ComponentStatus')<ComponentStatus
   table: {
     columns: [
       nameColumn,
-      textColumn('Status', 'Whether the part is healthy.'),
-      textColumn('Message', 'What it says.'),
-      textColumn('Error', 'What is wrong.'),
+      textColumn('Status', 'Health of the component.'),
+      textColumn('Message', 'Health message.'),
+      textColumn('Error', 'Error message.'),
     ],
     cells: ({ metadata, conditions = [] }) => {
       const healthy = conditions.findLast(({ type }) => type === 'Healthy')
-      return [metadata?.name ?? '', statusWords[healthy?.status ?? ''] ?? 'Unknown', healthy?.message ?? '', healthy?.error ?? '']
+      return [metadata?.name ?? '', statusTexts[healthy?.status ?? ''] ?? 'Unknown', healthy?.message ?? '', healthy?.error ?? '']
     },
   },
 })

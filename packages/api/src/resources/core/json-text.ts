@@ -1,10 +1,10 @@
-// JSON inside of fields: annotations of old, and what secrets keep for others. What is wrong with its syntax is told in the parser's words.
+// JSON inside fields: deprecated annotations and Docker configuration in Secrets.
 
-import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json-parse.js'
+import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json/parse-json.js'
+import { readValue, SchemaReadError } from '../../schema/json/read.js'
 import type { SchemaNode } from '../../schema/node.js'
-import { readValue, SchemaReadError } from '../../schema/read.js'
 
-/** The value of a JSON text, or why it is none. The words of the parser quote one character of the text at most. */
+/** Returns the message of the parser, which quotes at most one character, so secrets do not leak. */
 export function readJsonText(text: string): { readonly value: unknown; readonly problem?: string } {
   try {
     return { value: parseJsonCarefully(text).value }
@@ -14,7 +14,6 @@ export function readJsonText(text: string): { readonly value: unknown; readonly 
   }
 }
 
-/** The same for a value of a type; nothing at all is one of every type. */
 export function readTypedJson<T>(text: string, node: SchemaNode): { readonly value?: T; readonly problem?: string } {
   const { value, problem } = readJsonText(text)
   if (problem !== undefined) return { problem }

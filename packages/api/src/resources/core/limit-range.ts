@@ -1,18 +1,20 @@
-// The rules of limit ranges: resources that can be limited, and amounts that do not contradict each other.
+// LimitRange: bounds and defaults of requests and limits of containers, pods and PersistentVolumeClaims in a namespace.
 
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { duplicate, type FieldError, forbidden, invalid, required } from '../../api/field-error.js'
 import type { Identity } from '../../api/identity.js'
-import { checkEach, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import { qualifiedName } from '../../api/validation/text-rules.js'
-import { own } from '../../base/own.js'
+import { withMetadata } from '../../api/object.js'
+import { checkEach, checkText, dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
+import { qualifiedName } from '../../api/validation/name-formats.js'
+import { own } from '../../base/own-property.js'
 import { compareQuantities, parseQuantity, type Quantity, quantityMilliValue, quantityValue } from '../../schema/quantity.js'
-import { canOvercommit, checkContainerResourceName, checkResourceName } from './pod-spec/resource-names.js'
-import type { LimitRangeItem } from './v1.schema.js'
+import { canOvercommit, checkContainerResourceName, checkResourceName, roundedResources } from './pod-spec/resource-requirements.js'
+import { mapItems, withChanged } from './pod-spec/visit-containers.js'
+import { type LimitRange, type LimitRangeItem, limitRange as schema } from './v1.schema.js'
 
 const standardTypes = ['Pod', 'Container', 'PersistentVolumeClaim']
 
-export function validateLimits(limits: readonly LimitRangeItem[] | undefined, field: string, identity: Identity): readonly FieldError[] {
+function validateLimits(limits: readonly LimitRangeItem[] | undefined, field: string, identity: Identity): readonly FieldError[] {
   const seen = new Set<string>()
   return checkEach(limits, field, (item, at) => {
     const { type = '' } = item
@@ -35,25 +37,25 @@ function validateType(type: string, field: string): readonly FieldError[] {
 
 type Amounts = { readonly [name: string]: string }
 
-/** Pods are the sum of their containers, and have no defaults of their own. */
+/** Pods have no defaults: their resources are the sum of their containers. */
 function validateNames(item: LimitRangeItem, field: string, identity: Identity): readonly FieldError[] {
-  const ofContainers = item.type === 'Pod' || item.type === 'Container'
-  const namesIn = (amounts: Amounts | undefined, name: string): readonly FieldError[] => {
+  const isForContainers = item.type === 'Pod' || item.type === 'Container'
+  const checkNames = (amounts: Amounts | undefined, name: string): readonly FieldError[] => {
     let errors = noErrors
     for (const key in amounts) {
       const at = `${field}.${name}[${key}]`
-      errors = joined(errors, ofContainers ? checkContainerResourceName(key, at, identity) : checkResourceName(key, at))
+      errors = joined(errors, isForContainers ? checkContainerResourceName(key, at, identity) : checkResourceName(key, at))
     }
     return errors
   }
   return joined(
-    namesIn(item.max, 'max'),
-    namesIn(item.min, 'min'),
+    checkNames(item.max, 'max'),
+    checkNames(item.min, 'min'),
     item.type === 'Pod'
       ? validateNoDefaults(item, field)
-      : joined(namesIn(item.default, 'default'), namesIn(item.defaultRequest, 'defaultRequest')),
+      : joined(checkNames(item.default, 'default'), checkNames(item.defaultRequest, 'defaultRequest')),
     item.type === 'PersistentVolumeClaim' ? validateStorage(item, field) : noErrors,
-    namesIn(item.maxLimitRequestRatio, 'maxLimitRequestRatio'),
+    checkNames(item.maxLimitRequestRatio, 'maxLimitRequestRatio'),
   )
 }
 
@@ -85,7 +87,7 @@ function validateAmounts(item: LimitRangeItem, field: string, identity: Identity
   return errors
 }
 
-const words: { readonly [Name in AmountField]: string } = {
+const fieldNames: { readonly [Name in AmountField]: string } = {
   max: 'max value',
   min: 'min value',
   default: 'default value',
@@ -93,42 +95,42 @@ const words: { readonly [Name in AmountField]: string } = {
   maxLimitRequestRatio: 'ratio',
 }
 
+/** `reported`: field of the error path; `shown`: field whose value the error quotes. */
 interface Order {
   readonly less: AmountField
   readonly more: AmountField
-  /** The field that is blamed, and the one whose amount is shown. */
-  readonly blamed: AmountField
+  readonly reported: AmountField
   readonly shown: AmountField
-  readonly moreWord?: string
+  readonly moreName?: string
 }
 
 const orders: readonly Order[] = [
-  { less: 'min', more: 'max', blamed: 'min', shown: 'min' },
-  { less: 'min', more: 'defaultRequest', blamed: 'defaultRequest', shown: 'defaultRequest' },
-  { less: 'defaultRequest', more: 'max', blamed: 'defaultRequest', shown: 'defaultRequest' },
-  { less: 'defaultRequest', more: 'default', blamed: 'defaultRequest', shown: 'defaultRequest', moreWord: 'default limit value' },
-  { less: 'min', more: 'default', blamed: 'default', shown: 'min' },
-  { less: 'default', more: 'max', blamed: 'default', shown: 'max' },
+  { less: 'min', more: 'max', reported: 'min', shown: 'min' },
+  { less: 'min', more: 'defaultRequest', reported: 'defaultRequest', shown: 'defaultRequest' },
+  { less: 'defaultRequest', more: 'max', reported: 'defaultRequest', shown: 'defaultRequest' },
+  { less: 'defaultRequest', more: 'default', reported: 'defaultRequest', shown: 'defaultRequest', moreName: 'default limit value' },
+  { less: 'min', more: 'default', reported: 'default', shown: 'min' },
+  { less: 'default', more: 'max', reported: 'default', shown: 'max' },
 ]
 
-/** From the minimum through the default request and the default limit up to the maximum, nothing falls. */
+/** Requires min <= defaultRequest <= default <= max. */
 function validateOrder(item: LimitRangeItem, key: string, field: string): readonly FieldError[] {
   let errors = noErrors
-  for (const { less, more, blamed, shown, moreWord } of orders) {
+  for (const { less, more, reported, shown, moreName } of orders) {
     const [low, high] = [amountOf(item, less, key), amountOf(item, more, key)]
     if (low === undefined || high === undefined || low === high || compareQuantities(parseQuantity(low), parseQuantity(high)) <= 0) continue
-    const detail = `${words[less]} ${low} is greater than ${moreWord ?? words[more]} ${high}`
-    errors = joined(errors, [invalid(`${field}.${blamed}[${key}]`, amountOf(item, shown, key), detail)])
+    const detail = `${fieldNames[less]} ${low} is greater than ${moreName ?? fieldNames[more]} ${high}`
+    errors = joined(errors, [invalid(`${field}.${reported}[${key}]`, amountOf(item, shown, key), detail)])
   }
   return errors
 }
 
-/** A pod's defaults are refused as a whole and not looked at again. */
+/** Ignores defaults of pods, which are rejected as a whole. */
 const amountOf = (item: LimitRangeItem, name: AmountField, key: string): string | undefined =>
   item.type === 'Pod' && name.startsWith('default') ? undefined : own(item[name], key)
 
 const one = parseQuantity('1')
-/** Beyond it thousandths do not fit a 64-bit integer, so that whole numbers are compared. */
+/** Maximum value with a milli value within int64; larger ones are compared as whole numbers. */
 const maxMilliValue = (2n ** 63n - 1n) / 1000n
 
 function validateRatio({ maxLimitRequestRatio, min, max }: LimitRangeItem, key: string, field: string): readonly FieldError[] {
@@ -152,9 +154,9 @@ function compareRatio(
 ): readonly FieldError[] {
   const isSmall = [ratio, min, max].every((quantity) => quantityValue(quantity) < maxMilliValue)
   const countOf = isSmall ? quantityMilliValue : quantityValue
-  const wanted = isSmall ? Number(quantityMilliValue(ratio)) / 1000 : Number(quantityValue(ratio))
-  const limit = Number(countOf(max)) / Number(countOf(min))
-  return wanted > limit ? [invalid(field, text, `ratio ${text} is greater than max/min = ${limit.toFixed(6)}`)] : noErrors
+  const ratioValue = isSmall ? Number(quantityMilliValue(ratio)) / 1000 : Number(quantityValue(ratio))
+  const maxRatio = Number(countOf(max)) / Number(countOf(min))
+  return ratioValue > maxRatio ? [invalid(field, text, `ratio ${text} is greater than max/min = ${maxRatio.toFixed(6)}`)] : noErrors
 }
 
 interface Compared {
@@ -163,7 +165,7 @@ interface Compared {
   readonly identity: Identity
 }
 
-/** What cannot be overcommitted is asked for in full. */
+/** Resources without overcommit need a default request equal to the default limit. */
 function validateEquality(item: LimitRangeItem, { key, field, identity }: Compared): readonly FieldError[] {
   const [limit, request] = [amountOf(item, 'default', key), amountOf(item, 'defaultRequest', key)]
   if (limit === undefined || request === undefined || limit === request || canOvercommit(key, identity)) return noErrors
@@ -171,3 +173,47 @@ function validateEquality(item: LimitRangeItem, { key, field, identity }: Compar
   const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${key}`
   return [invalid(`${field}.defaultRequest[${key}]`, request, detail)]
 }
+
+function withMissingAmounts(amounts: Amounts | undefined, others: Amounts | undefined): Amounts | undefined {
+  for (const name in others) if (own(amounts, name) === undefined) return { ...others, ...amounts }
+  return amounts
+}
+
+/** For containers. Default limit: the maximum. Default request: the default limit, otherwise the minimum. */
+function withDerivedDefaults(item: LimitRangeItem): LimitRangeItem {
+  if (item.type !== 'Container') return item
+  const limits = withMissingAmounts(item.default, item.max)
+  const requests = withMissingAmounts(withMissingAmounts(item.defaultRequest, limits), item.min)
+  if (limits === item.default && requests === item.defaultRequest) return item
+  return { ...item, ...(limits === undefined ? {} : { default: limits }), ...(requests === undefined ? {} : { defaultRequest: requests }) }
+}
+
+const withRounding = (item: LimitRangeItem): LimitRangeItem =>
+  amountFields.reduce((next, name) => withChanged(next, name, roundedResources), item)
+
+const withItemDefaults = (items: readonly LimitRangeItem[]): readonly LimitRangeItem[] =>
+  mapItems(items, (item) => withRounding(withDerivedDefaults(item)))
+
+/** Swaps the ends of the uid: unique, but different from the uid. */
+const nameFromUid = (uid: string): string => `${uid.slice(-8)}${uid.slice(8, -8)}${uid.slice(0, 8)}`
+
+/** kube-apiserver accepts a LimitRange without a name and generates one. */
+const withName = (range: LimitRange): LimitRange =>
+  (range.metadata?.name ?? '') === '' && range.metadata?.uid !== undefined
+    ? withMetadata(range, { name: nameFromUid(range.metadata.uid) })
+    : range
+
+export const limitRange = defineResource<LimitRange>({
+  group: '',
+  kind: 'LimitRange',
+  resource: 'limitranges',
+  shortNames: ['limits'],
+  namespaced: true,
+  versions: [{ name: 'v1', schema, stored: true }],
+  nameProblems: dnsSubdomainProblems,
+  defaults: (range) => withChanged(range, 'spec', (spec) => withChanged(spec, 'limits', withItemDefaults)),
+  prepareCreate: withName,
+  validate: ({ spec }, { identity }) => validateLimits(spec?.limits, 'spec.limits', identity),
+  checks: { update: ['metadata', 'validate'] },
+  createOnUpdate: true,
+})

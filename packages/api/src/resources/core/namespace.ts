@@ -1,19 +1,18 @@
-// Namespaces: the rooms in which namespaced objects live. Finalizers of the spec keep one until its content is gone.
+// Namespace: metadata.name label, spec finalizers that block deletion, phases.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
 import type { Identity } from '../../api/identity.js'
 import { withMetadata } from '../../api/object.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkText } from '../../api/validation/fields.js'
-import { checkFinalizerDomain, standardFinalizers } from '../../api/validation/finalizers.js'
-import { dnsLabelProblems } from '../../api/validation/name-problems.js'
-import { qualifiedName } from '../../api/validation/text-rules.js'
+import { checkText, dnsLabelProblems } from '../../api/validation/checks.js'
+import { checkFinalizerDomain, standardFinalizers } from '../../api/validation/metadata/finalizers.js'
+import { qualifiedName } from '../../api/validation/name-formats.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { statusSubresource, withOldStatus } from '../status-subresource.js'
 import { type Namespace, namespace as schema } from './v1.schema.js'
 
-/** Every namespace carries its own name as a label, so that selectors of namespaces can name one. */
-function labelled(namespace: Namespace, identity: Identity): Namespace {
+/** Adds the metadata.name label, by which namespaceSelectors can select one namespace. */
+function withNameLabel(namespace: Namespace, identity: Identity): Namespace {
   const name = namespace.metadata?.name ?? ''
   const label = identity.label('metadata.name')
   if (name === '' || namespace.metadata?.labels?.[label] === name) return namespace
@@ -21,14 +20,14 @@ function labelled(namespace: Namespace, identity: Identity): Namespace {
 }
 
 const defaults = (namespace: Namespace, { identity }: RuleContext): Namespace => {
-  const named = labelled(namespace, identity)
-  return (named.status?.phase ?? '') === '' ? { ...named, status: { ...named.status, phase: 'Active' } } : named
+  const labeled = withNameLabel(namespace, identity)
+  return (labeled.status?.phase ?? '') === '' ? { ...labeled, status: { ...labeled.status, phase: 'Active' } } : labeled
 }
 
 function prepareCreate(namespace: Namespace, { identity }: RuleContext): Namespace {
   const finalizers = namespace.spec?.finalizers ?? []
   const kept = finalizers.includes(identity.self) ? finalizers : [...finalizers, identity.self]
-  return { ...labelled(namespace, identity), spec: { ...namespace.spec, finalizers: kept }, status: { phase: 'Active' } }
+  return { ...withNameLabel(namespace, identity), spec: { ...namespace.spec, finalizers: kept }, status: { phase: 'Active' } }
 }
 
 const prepareUpdate = (next: Namespace, old: Namespace): Namespace => ({ ...next, spec: old.spec ?? {}, status: old.status ?? {} })
@@ -59,18 +58,16 @@ export const namespace = defineResource<Namespace>({
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   versions: [{ name: 'v1', schema, stored: true }],
-  holdsOthers: true,
+  containsObjects: true,
   nameProblems: dnsLabelProblems,
   defaults,
   prepareCreate,
   prepareUpdate,
   validate: (object, context) => validateSpecFinalizers(object, context, () => 'spec.finalizers'),
-  checks: { update: ['metadata', 'own', 'metadataChange'] },
+  checks: { update: ['metadata', 'validate', 'metadataChange'] },
   firstDeleteMarks: true,
-  isHeld: (object) => (object.spec?.finalizers ?? []).length > 0,
-  // The time of grace is a matter of other kinds: a namespace goes when it is empty.
-  prepareDelete: (object) =>
-    withMetadata({ ...object, status: { ...object.status, phase: 'Terminating' } }, { deletionGracePeriodSeconds: undefined }),
+  isDeletionBlocked: (object) => (object.spec?.finalizers ?? []).length > 0,
+  prepareDelete: (object) => ({ ...object, status: { ...object.status, phase: 'Terminating' } }),
   deleteReturnsObject: true,
   resetFields: ['status'],
   selectableFields: { 'status.phase': (object) => object.status?.phase ?? '' },
@@ -79,20 +76,15 @@ export const namespace = defineResource<Namespace>({
       name: 'finalize',
       hasNoTable: true,
       verbs: ['update'],
-      prepareUpdate: (next, old) => ({ ...next, status: old.status ?? {} }),
+      prepareUpdate: withOldStatus,
       validateUpdate: (next, _old, context) => validateSpecFinalizers(next, context, (i) => `spec.finalizers[${i}]`),
       resetFields: ['status'],
     },
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => ({ ...next, spec: old.spec ?? {} }),
-      validateUpdate: validateStatus,
-      resetFields: ['spec'],
-    },
+    statusSubresource<Namespace>({ validateUpdate: validateStatus }),
   ],
-  table: {
-    columns: [nameColumn, textColumn('Status', 'Phase of the life of the namespace.'), ageColumn],
-    cells: ({ metadata, status }, { now }) => [metadata?.name ?? '', status?.phase ?? '', ageOf(metadata?.creationTimestamp, now)],
-  },
+  table: tableOf<Namespace>(
+    nameColumn,
+    textColumn('Status', 'Phase of the namespace.', ({ status }) => status?.phase ?? ''),
+    ageColumn,
+  ),
 })

@@ -1,10 +1,10 @@
-// What quotas can count, which scopes select it, and what stays fixed.
+// Tests of ResourceQuotas: resource names, scopes, immutable scopes, status.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen } from '../../api/rule-context.fixture.js'
 import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
-import { expectErrors, usualContext } from '../expect-errors.fixture.js'
+import { expectErrors, rowTitle, usualContext } from '../expect-errors.fixture.js'
 import { resourceQuota } from './resource-quota.js'
 import type { ResourceQuota, ResourceQuotaSpec } from './v1.schema.js'
 
@@ -13,11 +13,10 @@ const metadata = { name: 'q', namespace: 'shop', resourceVersion: '1', creationT
 const make = (spec: ResourceQuotaSpec = {}, status: ResourceQuota['status'] = {}): ResourceQuota => frozen({ metadata, spec, status })
 
 const existsOnly = "must be 'Exist' when scope is any of"
-const rows: readonly { readonly title: string; readonly spec: ResourceQuotaSpec; readonly found: readonly string[] }[] = [
-  { title: 'nothing', spec: {}, found: [] },
-  {
-    title: 'all sorts of things',
-    spec: {
+const rows: readonly (readonly [spec: ResourceQuotaSpec, ...expected: readonly string[]])[] = [
+  [{}],
+  [
+    {
       hard: {
         'count/widgets.example.com': '3',
         'requests.memory': '1Gi',
@@ -26,46 +25,35 @@ const rows: readonly { readonly title: string; readonly spec: ResourceQuotaSpec;
         'requests.example.com/gpu': '1',
       },
     },
-    found: [],
-  },
-  {
-    title: 'less than nothing, fractions and what cannot be counted',
-    spec: { hard: { pods: '-1', services: '1500m', storage: '1', nonsense: '1' } },
-    found: [
-      'spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0',
-      'spec.hard[services]: Invalid value: "1500m": must be an integer',
-      'spec.hard[storage]: Invalid value: "storage": must be a standard resource for quota',
-      'spec.hard[nonsense]: Invalid value: "nonsense": must be a standard resource type or fully qualified',
-      'spec.hard[nonsense]: Invalid value: "nonsense": must be a standard resource for quota',
-    ],
-  },
-  { title: 'scopes', spec: { hard: { pods: '1', cpu: '1' }, scopes: ['Terminating', 'NotBestEffort'] }, found: [] },
-  {
-    title: 'scopes that are unknown, unfit and in conflict',
-    spec: { hard: { cpu: '1', services: '1' }, scopes: ['BestEffort', 'NotBestEffort', 'Odd'] },
-    found: [
-      'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
-      'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
-      'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
-      'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope',
-      'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: conflicting scopes',
-    ],
-  },
-  {
-    title: 'a scope by a name that every object of the language knows',
-    spec: {
+  ],
+  [
+    { hard: { pods: '-1', services: '1500m', storage: '1', nonsense: '1' } },
+    'spec.hard[pods]: Invalid value: "-1": must be greater than or equal to 0',
+    'spec.hard[services]: Invalid value: "1500m": must be an integer',
+    'spec.hard[storage]: Invalid value: "storage": must be a standard resource for quota',
+    'spec.hard[nonsense]: Invalid value: "nonsense": must be a standard resource type or fully qualified',
+    'spec.hard[nonsense]: Invalid value: "nonsense": must be a standard resource for quota',
+  ],
+  [{ hard: { pods: '1', cpu: '1' }, scopes: ['Terminating', 'NotBestEffort'] }],
+  [
+    { hard: { cpu: '1', services: '1' }, scopes: ['BestEffort', 'NotBestEffort', 'Odd'] },
+    'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
+    'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
+    'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope applied to resource',
+    'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: unsupported scope',
+    'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","Odd"]: conflicting scopes',
+  ],
+  [
+    {
       hard: { pods: '1' },
       scopes: ['constructor'],
       scopeSelector: { matchExpressions: [{ scopeName: 'constructor', operator: 'Exists' }] },
     },
-    found: [
-      'spec.scopes: Invalid value: ["constructor"]: unsupported scope',
-      'spec.scopeSelector.matchExpressions.scopeName: Invalid value: "constructor": unsupported scope',
-    ],
-  },
-  {
-    title: 'a selector of scopes',
-    spec: {
+    'spec.scopes: Invalid value: ["constructor"]: unsupported scope',
+    'spec.scopeSelector.matchExpressions.scopeName: Invalid value: "constructor": unsupported scope',
+  ],
+  [
+    {
       hard: { pods: '1' },
       scopeSelector: {
         matchExpressions: [
@@ -74,11 +62,9 @@ const rows: readonly { readonly title: string; readonly spec: ResourceQuotaSpec;
         ],
       },
     },
-    found: [],
-  },
-  {
-    title: 'a selector that is wrong',
-    spec: {
+  ],
+  [
+    {
       scopeSelector: {
         matchExpressions: [
           { scopeName: 'Odd', operator: 'In' },
@@ -88,37 +74,33 @@ const rows: readonly { readonly title: string; readonly spec: ResourceQuotaSpec;
         ],
       },
     },
-    found: [
-      'spec.scopeSelector.matchExpressions.scopeName: Invalid value: "Odd": unsupported scope',
-      'spec.scopeSelector.matchExpressions.values: Required value: must be at least one value',
-      `spec.scopeSelector.matchExpressions.operator: Invalid value: "In": ${existsOnly}`,
-      'spec.scopeSelector.matchExpressions.values: Invalid value: ["x"]: must be no value',
-      'spec.scopeSelector.matchExpressions.operator: Invalid value: "Near": not a valid selector operator',
-    ],
-  },
+    'spec.scopeSelector.matchExpressions.scopeName: Invalid value: "Odd": unsupported scope',
+    'spec.scopeSelector.matchExpressions.values: Required value: must be at least one value',
+    `spec.scopeSelector.matchExpressions.operator: Invalid value: "In": ${existsOnly}`,
+    'spec.scopeSelector.matchExpressions.values: Invalid value: ["x"]: must be no value',
+    'spec.scopeSelector.matchExpressions.operator: Invalid value: "Near": not a valid selector operator',
+  ],
 ]
 
-for (const { title, spec, found } of rows) {
-  test(`a quota of ${title}`, () => expectErrors(validateCreation(resourceQuota, make(spec), context), found))
+for (const [spec, ...expected] of rows) {
+  test(`a quota: ${rowTitle(spec, expected)}`, () => expectErrors(validateCreation(resourceQuota, make(spec), context), expected))
 }
 
-const changes: readonly {
-  readonly title: string
-  readonly next: readonly string[]
-  readonly old: readonly string[]
-  readonly found: readonly string[]
-}[] = [
-  { title: 'stay in another order', next: ['Terminating', 'BestEffort'], old: ['BestEffort', 'Terminating'], found: [] },
-  { title: 'are added', next: ['Terminating'], old: [], found: ['spec.scopes: Invalid value: ["Terminating"]: field is immutable'] },
-  { title: 'are removed', next: [], old: ['Terminating'], found: ['spec.scopes: Invalid value: []: field is immutable'] },
+const changes: readonly (readonly [next: readonly string[], old: readonly string[], ...expected: readonly string[]])[] = [
+  [
+    ['Terminating', 'BestEffort'],
+    ['BestEffort', 'Terminating'],
+  ],
+  [['Terminating'], [], 'spec.scopes: Invalid value: ["Terminating"]: field is immutable'],
+  [[], ['Terminating'], 'spec.scopes: Invalid value: []: field is immutable'],
 ]
 
-for (const { title, next, old, found } of changes) {
-  test(`scopes ${title}`, () =>
-    expectErrors(validateChange(resourceQuota, { next: make({ scopes: next }), old: make({ scopes: old }) }, context), found))
+for (const [next, old, ...expected] of changes) {
+  test(`scopes on update: ${rowTitle(next, expected)}`, () =>
+    expectErrors(validateChange(resourceQuota, { next: make({ scopes: next }), old: make({ scopes: old }) }, context), expected))
 }
 
-test('the status is written through its own door, and checked there', () => {
+test('the status subresource keeps the spec and is validated', () => {
   const [status] = resourceQuota.subresources ?? []
   assert.ok(status !== undefined)
   const sent = make({ hard: { pods: '9' } }, { hard: { pods: '1' }, used: { pods: '-1', odd: '1' } })
@@ -136,13 +118,13 @@ test('the status is written through its own door, and checked there', () => {
   })
 })
 
-test('amounts are rounded up to thousandths wherever they stand', () => {
+test('quantities are rounded up to thousandths in spec and status', () => {
   const sent = make({ hard: { cpu: '1u' } }, { hard: { cpu: '1n' }, used: { cpu: '1' } })
   const kept = { metadata, spec: { hard: { cpu: '1m' } }, status: { hard: { cpu: '1m' }, used: { cpu: '1' } } }
   assert.deepEqual(resourceQuota.defaults?.(sent, context), kept)
 })
 
-test('a row of the table, with limits apart', () => {
+test('printer columns have requests and limits', () => {
   const object = make({}, { hard: { pods: '10', 'limits.cpu': '4', 'count/a.b': '1' }, used: { pods: '3' } })
   assert.deepEqual(resourceQuota.table?.cells(object, context), ['q', '60m', 'count/a.b: 0/1, pods: 3/10', 'limits.cpu: 0/4'])
 })

@@ -1,12 +1,22 @@
-// The rules of quotas: resources that can be counted, and scopes that select what is counted.
+// ResourceQuota: resource names, scopes and scope selectors, status, printer columns.
 
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid, required } from '../../api/field-error.js'
 import type { Identity } from '../../api/identity.js'
-import { joined } from '../../api/validation/collect.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { own } from '../../base/own.js'
-import { checkResourceAmount, checkResourceName } from './pod-spec/resource-names.js'
-import type { ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus, ScopedResourceSelectorRequirement } from './v1.schema.js'
+import { dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
+import { own } from '../../base/own-property.js'
+import { sortTexts } from '../../base/text-order.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { statusSubresource, withOldStatus } from '../status-subresource.js'
+import { checkResourceAmount, checkResourceName, roundedResources } from './pod-spec/resource-requirements.js'
+import { withChanged } from './pod-spec/visit-containers.js'
+import {
+  type ResourceQuota,
+  type ResourceQuotaSpec,
+  type ResourceQuotaStatus,
+  type ScopedResourceSelectorRequirement,
+  resourceQuota as schema,
+} from './v1.schema.js'
 
 const podCounts = ['pods']
 const podAmounts = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory']
@@ -29,8 +39,7 @@ const countable = new Set([
 const isCountable = (name: string): boolean =>
   countable.has(name) || name.startsWith('hugepages-') || name.startsWith('requests.hugepages-')
 
-/** What each scope can count of pods; everything else it has nothing to say about. */
-const countedByScope: { readonly [scope: string]: ReadonlySet<string> } = {
+const resourcesByScope: { readonly [scope: string]: ReadonlySet<string> } = {
   Terminating: new Set([...podCounts, ...podAmounts]),
   NotTerminating: new Set([...podCounts, ...podAmounts]),
   NotBestEffort: new Set([...podCounts, ...podAmounts]),
@@ -59,20 +68,19 @@ function validateAmounts(amounts: Amounts | undefined, field: string, identity: 
   return errors
 }
 
-export const validateQuotaSpec = (spec: ResourceQuotaSpec, field: string, identity: Identity): readonly FieldError[] =>
+const validateQuotaSpec = (spec: ResourceQuotaSpec, field: string, identity: Identity): readonly FieldError[] =>
   joined(
     validateAmounts(spec.hard, `${field}.hard`, identity),
     validateScopes(spec, `${field}.scopes`),
     validateSelector(spec, `${field}.scopeSelector.matchExpressions`),
   )
 
-export const validateQuotaStatus = (status: ResourceQuotaStatus, field: string, identity: Identity): readonly FieldError[] =>
+const validateQuotaStatus = (status: ResourceQuotaStatus, field: string, identity: Identity): readonly FieldError[] =>
   joined(validateAmounts(status.hard, `${field}.hard`, identity), validateAmounts(status.used, `${field}.used`, identity))
 
-/** The limited resources that a scope cannot count. */
-function uncounted(scope: string, hard: Amounts | undefined): readonly string[] {
-  const counted = own(countedByScope, scope)
-  return counted === undefined ? [] : Object.keys(hard ?? {}).filter((name) => isCountable(name) && !counted.has(name))
+function unsupportedResources(scope: string, hard: Amounts | undefined): readonly string[] {
+  const supported = own(resourcesByScope, scope)
+  return supported === undefined ? [] : Object.keys(hard ?? {}).filter((name) => isCountable(name) && !supported.has(name))
 }
 
 const conflictCount = (scopes: readonly string[]): number =>
@@ -82,8 +90,8 @@ function validateScopes({ scopes = [], hard }: ResourceQuotaSpec, field: string)
   if (scopes.length === 0) return noErrors
   const problems = [
     ...scopes.flatMap((scope) => [
-      ...(own(countedByScope, scope) === undefined ? ['unsupported scope'] : []),
-      ...uncounted(scope, hard).map(() => 'unsupported scope applied to resource'),
+      ...(own(resourcesByScope, scope) === undefined ? ['unsupported scope'] : []),
+      ...unsupportedResources(scope, hard).map(() => 'unsupported scope applied to resource'),
     ]),
     ...new Array<string>(conflictCount(scopes)).fill('conflicting scopes'),
   ]
@@ -97,7 +105,9 @@ function validateSelector({ scopeSelector, scopes = [], hard }: ResourceQuotaSpe
   return [
     ...requirements.flatMap((requirement) => [
       ...validateScopeName(requirement, field),
-      ...uncounted(requirement.scopeName ?? '', hard).map(() => invalid(field, scopeSelector, 'unsupported scope applied to resource')),
+      ...unsupportedResources(requirement.scopeName ?? '', hard).map(() =>
+        invalid(field, scopeSelector, 'unsupported scope applied to resource'),
+      ),
       ...validateScopeOperator(requirement, field),
       ...validateScopeValues(requirement, field),
     ]),
@@ -106,15 +116,15 @@ function validateSelector({ scopeSelector, scopes = [], hard }: ResourceQuotaSpe
 }
 
 const validateScopeName = ({ scopeName = '' }: ScopedResourceSelectorRequirement, field: string): readonly FieldError[] =>
-  own(countedByScope, scopeName) === undefined ? [invalid(`${field}.scopeName`, scopeName, 'unsupported scope')] : noErrors
+  own(resourcesByScope, scopeName) === undefined ? [invalid(`${field}.scopeName`, scopeName, 'unsupported scope')] : noErrors
 
-const existsOnly =
+const existsOnlyProblem =
   "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
 
-/** Only priority classes have values to choose among. */
+/** Of the known scopes, only PriorityClass allows other operators than Exists. */
 function validateScopeOperator({ scopeName = '', operator = '' }: ScopedResourceSelectorRequirement, field: string): readonly FieldError[] {
-  const hasValues = scopeName === 'PriorityClass' || own(countedByScope, scopeName) === undefined
-  return hasValues || operator === 'Exists' ? noErrors : [invalid(`${field}.operator`, operator, existsOnly)]
+  const hasValues = scopeName === 'PriorityClass' || own(resourcesByScope, scopeName) === undefined
+  return hasValues || operator === 'Exists' ? noErrors : [invalid(`${field}.operator`, operator, existsOnlyProblem)]
 }
 
 function validateScopeValues({ operator = '', values = [] }: ScopedResourceSelectorRequirement, field: string): readonly FieldError[] {
@@ -132,9 +142,51 @@ function validateScopeValues({ operator = '', values = [] }: ScopedResourceSelec
   }
 }
 
-/** What a quota counts is fixed: the scopes, in whatever order. */
-export function validateQuotaChange(next: ResourceQuota, old: ResourceQuota): readonly FieldError[] {
+function validateQuotaChange(next: ResourceQuota, old: ResourceQuota): readonly FieldError[] {
   const [after, before] = [new Set(next.spec?.scopes), new Set(old.spec?.scopes)]
   const isSame = after.size === before.size && [...after].every((scope) => before.has(scope))
   return isSame ? noErrors : [invalid('spec.scopes', next.spec?.scopes ?? [], 'field is immutable')]
 }
+
+function defaults(quota: ResourceQuota): ResourceQuota {
+  const next = withChanged(quota, 'spec', (spec) => withChanged(spec, 'hard', roundedResources))
+  return withChanged(next, 'status', (status) => withChanged(withChanged(status, 'hard', roundedResources), 'used', roundedResources))
+}
+
+const limitPrefix = 'limits.'
+
+function describeUsage({ hard = {}, used = {} }: ResourceQuotaStatus, { isForLimits }: { readonly isForLimits: boolean }): string {
+  const names = Object.keys(hard).filter((name) => name.startsWith(limitPrefix) === isForLimits)
+  return sortTexts(names)
+    .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
+    .join(', ')
+}
+
+export const resourceQuota = defineResource<ResourceQuota>({
+  group: '',
+  kind: 'ResourceQuota',
+  resource: 'resourcequotas',
+  shortNames: ['quota'],
+  namespaced: true,
+  versions: [{ name: 'v1', schema, stored: true }],
+  nameProblems: dnsSubdomainProblems,
+  defaults,
+  prepareCreate: (quota) => ({ ...quota, status: {} }),
+  prepareUpdate: withOldStatus,
+  validate: (quota, context) => validateQuotaSpec(quota.spec ?? {}, 'spec', context.identity),
+  validateUpdate: validateQuotaChange,
+  checks: { update: ['metadataChange', 'validate', 'validateUpdate'] },
+  deleteReturnsObject: true,
+  resetFields: ['status'],
+  subresources: [
+    statusSubresource<ResourceQuota>({
+      validateUpdate: (next, _old, { identity }) => validateQuotaStatus(next.status ?? {}, 'status', identity),
+    }),
+  ],
+  table: tableOf<ResourceQuota>(
+    nameColumn,
+    ageColumn,
+    textColumn('Request', 'Usage of requests out of their quota.', ({ status = {} }) => describeUsage(status, { isForLimits: false })),
+    textColumn('Limit', 'Usage of limits out of their quota.', ({ status = {} }) => describeUsage(status, { isForLimits: true })),
+  ),
+})

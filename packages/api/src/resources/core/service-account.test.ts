@@ -1,4 +1,4 @@
-// What is kept of a service account.
+// Tests of ServiceAccounts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,30 +14,30 @@ const sent = frozen({
   imagePullSecrets: [{}],
 })
 
-test('of a reference to a secret only the name is kept', () => {
+test('a secret reference is reduced to its name', () => {
   const kept = { ...sent, secrets: [{ name: 's1' }, {}] }
   assert.deepEqual(serviceAccount.prepareCreate?.(sent, context), kept)
   assert.deepEqual(serviceAccount.prepareUpdate?.(sent, sent, context), kept)
 })
 
-test('an account without secrets stays the same object', () => {
+test('an account without secrets is returned unchanged', () => {
   const account = frozen({ metadata })
   assert.equal(serviceAccount.prepareCreate?.(account, context), account)
 })
 
-test('references are not checked', () => assert.deepEqual(validateCreation(serviceAccount, sent, context), []))
+test('secret references are not validated', () => assert.deepEqual(validateCreation(serviceAccount, sent, context), []))
 
-test('an update looks at metadata four times', () => {
+test('metadata errors are repeated on update', () => {
   const next = frozen({ metadata: { ...metadata, labels: { k: '-' } } })
   assert.equal(validateChange(serviceAccount, { next, old: frozen({ metadata }) }, context).length, 4)
 })
 
-test('a name is a subdomain', () => {
+test('the name must be a DNS subdomain', () => {
   assert.equal(serviceAccount.nameProblems('build.robot-1.example', false).length, 0)
   assert.equal(serviceAccount.nameProblems('Build', false).length, 1)
 })
 
-test('a row of the table', () => {
+test('printer columns', () => {
   assert.deepEqual(serviceAccount.table?.cells(sent, context), ['robot', 2, '60m'])
   assert.deepEqual(serviceAccount.table?.cells(frozen({ metadata }), context), ['robot', 0, '60m'])
 })

@@ -1,16 +1,14 @@
-// Service accounts: the identities of programs, with the secrets that pods running as one may use.
+// ServiceAccount: references in `secrets` keep only the name; token subresource, printer columns.
 
-import { defineResource } from '../../api/definition.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { tokenSubresource } from '../authentication/token-request.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
+import { dnsSubdomainProblems } from '../../api/validation/checks.js'
+import { tokenSubresource } from '../authentication/token-review.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
 import { type ObjectReference, type ServiceAccount, serviceAccount as schema } from './v1.schema.js'
 
 const nameOnly = ({ name }: ObjectReference): ObjectReference => (name === undefined ? {} : { name })
 
-/** Secrets lie in the account's own namespace: of a reference to one, only the name means anything. */
-const cleaned = (account: ServiceAccount): ServiceAccount =>
+const withSecretNamesOnly = (account: ServiceAccount): ServiceAccount =>
   account.secrets === undefined ? account : { ...account, secrets: account.secrets.map(nameOnly) }
 
 export const serviceAccount = defineResource<ServiceAccount>({
@@ -21,13 +19,14 @@ export const serviceAccount = defineResource<ServiceAccount>({
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
-  prepareCreate: cleaned,
-  prepareUpdate: cleaned,
+  prepareCreate: withSecretNamesOnly,
+  prepareUpdate: withSecretNamesOnly,
   checks: { update: ['metadataChange', 'metadata'] },
   deleteReturnsObject: true,
   subresources: [tokenSubresource],
-  table: {
-    columns: [nameColumn, textColumn('Secrets', 'How many secrets the account names.'), ageColumn],
-    cells: ({ metadata, secrets }, { now }) => [metadata?.name ?? '', secrets?.length ?? 0, ageOf(metadata?.creationTimestamp, now)],
-  },
+  table: tableOf<ServiceAccount>(
+    nameColumn,
+    textColumn('Secrets', 'Number of secrets of the account.', ({ secrets }) => secrets?.length ?? 0),
+    ageColumn,
+  ),
 })

@@ -1,15 +1,16 @@
-// The second API of events: other names, stricter rules, the same objects.
+// Tests of Events of the group `events`: conversion from core Events, strict validation.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen, lines, testContext } from '../../api/rule-context.fixture.js'
 import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
 import type { Event as CoreEvent } from '../core/v1.schema.js'
+import { expectErrors, rowTitle } from '../expect-errors.fixture.js'
 import { event, eventFromCore, eventToCore } from './event.js'
 
 const context = testContext()
 const time = '2024-03-01T11:58:00.000000Z'
-const here = frozen({
+const groupEvent = frozen({
   kind: 'Event',
   apiVersion: 'events.cluster.io/v1',
   metadata: { name: 'n', namespace: 'shop' },
@@ -27,37 +28,37 @@ const here = frozen({
   deprecatedCount: 2,
 })
 
-test('fields have their names of the first API, and get theirs back', () => {
-  const core = eventToCore(here)
+test('fields are converted to the names of core Events and back', () => {
+  const core = eventToCore(groupEvent)
   assert.deepEqual(core, {
     kind: 'Event',
-    apiVersion: here.apiVersion,
-    metadata: here.metadata,
+    apiVersion: groupEvent.apiVersion,
+    metadata: groupEvent.metadata,
     eventTime: time,
     reportingComponent: 'x.io/c',
     reportingInstance: 'c-1',
     action: 'Act',
     reason: 'R',
-    involvedObject: here.regarding,
+    involvedObject: groupEvent.regarding,
     message: 'hello',
     type: 'Warning',
     source: { component: 'c' },
-    firstTimestamp: here.deprecatedFirstTimestamp,
-    lastTimestamp: here.deprecatedLastTimestamp,
+    firstTimestamp: groupEvent.deprecatedFirstTimestamp,
+    lastTimestamp: groupEvent.deprecatedLastTimestamp,
     count: 2,
   })
-  assert.deepEqual(eventFromCore(core), here)
+  assert.deepEqual(eventFromCore(core), groupEvent)
 })
 
-test('fields are selected under the names of this API', () => {
-  const read = (path: string): string | undefined => event.selectableFields?.[path]?.(eventToCore(here))
+test('field selectors use the names of this group', () => {
+  const read = (path: string): string | undefined => event.selectableFields?.[path]?.(eventToCore(groupEvent))
   assert.equal(read('regarding.name'), 'p')
   assert.equal(read('reportingController'), 'x.io/c')
   assert.equal(read('type'), 'Warning')
   for (const path of ['involvedObject.name', 'reportingComponent', 'source']) assert.equal(read(path), undefined, path)
 })
 
-const good: CoreEvent = frozen({
+const valid: CoreEvent = frozen({
   metadata: { name: 'n', namespace: 'shop', resourceVersion: '1' },
   involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p' },
   eventTime: time,
@@ -68,60 +69,51 @@ const good: CoreEvent = frozen({
   type: 'Normal',
 })
 
-const created: readonly { readonly title: string; readonly event: CoreEvent; readonly found: readonly string[] }[] = [
-  { title: 'a good event', event: good, found: [] },
-  {
-    title: 'an event that says nothing',
-    event: { metadata: good.metadata ?? {}, involvedObject: good.involvedObject ?? {} },
-    found: ['eventTime: Required value', 'type: Invalid value: "": has invalid value: '],
-  },
-  {
-    title: 'an event with what belongs to the first API',
-    event: { ...good, firstTimestamp: time, lastTimestamp: time, count: 1, source: { host: 'h' } },
-    found: ['firstTimestamp', 'lastTimestamp', 'count', 'source'].map((field) => `${field}: Invalid value: "": needs to be unset`),
-  },
-  { title: 'a series', event: { ...good, series: { count: 2, lastObservedTime: time } }, found: [] },
-  {
-    title: 'an empty series',
-    event: { ...good, series: {} },
-    found: ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value'],
-  },
-  {
-    title: 'a reporter and a name that cannot be',
-    event: { ...good, metadata: { name: 'N', namespace: 'shop' }, reportingComponent: 'a/b/c' },
-    found: ['reportingController: Invalid value: "a/b/c"', 'metadata.name: Invalid value: "N"'],
-  },
+const createRows: readonly (readonly [event: CoreEvent, ...expected: readonly string[]])[] = [
+  [valid],
+  [
+    { metadata: valid.metadata ?? {}, involvedObject: valid.involvedObject ?? {} },
+    'eventTime: Required value',
+    'type: Invalid value: "": has invalid value: ',
+  ],
+  [
+    { ...valid, firstTimestamp: time, lastTimestamp: time, count: 1, source: { host: 'h' } },
+    ...['firstTimestamp', 'lastTimestamp', 'count', 'source'].map((field) => `${field}: Invalid value: "": needs to be unset`),
+  ],
+  [{ ...valid, series: { count: 2, lastObservedTime: time } }],
+  [{ ...valid, series: {} }, 'series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value'],
+  [
+    { ...valid, metadata: { name: 'N', namespace: 'shop' }, reportingComponent: 'a/b/c' },
+    'reportingController: Invalid value: "a/b/c"',
+    'metadata.name: Invalid value: "N"',
+  ],
 ]
 
-for (const row of created) {
-  test(`create ${row.title}`, () => {
-    const errors = lines(validateCreation(event, frozen(row.event), context))
-    assert.deepEqual(
-      errors.map((line, i) => line.slice(0, row.found[i]?.length)),
-      row.found,
-    )
+for (const [givenEvent, ...expected] of createRows) {
+  test(`create: ${rowTitle(givenEvent, expected)}`, () => {
+    expectErrors(validateCreation(event, frozen(givenEvent), context), expected)
   })
 }
 
 const changes = (next: CoreEvent, old: CoreEvent) => validateChange(event, { next, old }, context)
 
-test('only the series goes on', () => {
-  assert.deepEqual(changes({ ...good, series: { count: 3, lastObservedTime: time } }, good), [])
-  assert.deepEqual(lines(changes({ ...good, series: { count: 1, lastObservedTime: time } }, good)), [
+test('only the series may change', () => {
+  assert.deepEqual(changes({ ...valid, series: { count: 3, lastObservedTime: time } }, valid), [])
+  assert.deepEqual(lines(changes({ ...valid, series: { count: 1, lastObservedTime: time } }, valid)), [
     'series.count: Invalid value: "": should be at least 2',
   ])
 })
 
-test('a series that was there is not looked at again', () => {
-  const old = { ...good, series: { count: 1 } }
+test('an unchanged series is not validated', () => {
+  const old = { ...valid, series: { count: 1 } }
   assert.deepEqual(changes({ ...old }, old), [])
 })
 
-test('an empty source is no change from none', () => assert.deepEqual(changes(good, { ...good, source: {} }), []))
+test('an empty source equals an absent one', () => assert.deepEqual(changes(valid, { ...valid, source: {} }), []))
 
-test('all else is history', () => {
+test('all other fields are immutable', () => {
   const next: CoreEvent = {
-    ...good,
+    ...valid,
     involvedObject: { namespace: 'other' },
     reason: 'S',
     message: 'm',
@@ -136,17 +128,23 @@ test('all else is history', () => {
     reportingComponent: 'x.io/d',
     reportingInstance: 'd',
   }
-  const fields = changes(frozen(next), good).map(({ field }) => field)
+  const fields = changes(frozen(next), valid).map(({ field }) => field)
   const times = lines(
     changes(
-      { ...good, eventTime: '2024-03-01T11:58:00.120000Z', lastTimestamp: '2024-03-01T11:58:00Z' },
-      { ...good, firstTimestamp: time },
+      { ...valid, eventTime: '2024-03-01T11:58:00.120000Z', lastTimestamp: '2024-03-01T11:58:00Z' },
+      { ...valid, firstTimestamp: time },
     ),
   )
   assert.deepEqual(times, [
     'firstTimestamp: Invalid value: 0001-01-01 00:00:00 +0000 UTC: field is immutable',
     'lastTimestamp: Invalid value: 2024-03-01 11:58:00 +0000 UTC: field is immutable',
     'eventTime: Invalid value: 2024-03-01 11:58:00.12 +0000 UTC: field is immutable',
+  ])
+  const { reportingInstance: _, ...unnamed } = valid
+  assert.deepEqual(lines(changes({ ...unnamed, count: 0 }, { ...valid, count: 1 })), [
+    'reportingInstance: Required value',
+    'count: Invalid value: 0: field is immutable',
+    'reportingInstance: Invalid value: "": field is immutable',
   ])
   const order = 'involvedObject reason message source firstTimestamp lastTimestamp count reason type eventTime action related'
   assert.equal(fields.join(' '), `${order} reportingController reportingInstance`)

@@ -1,17 +1,15 @@
-// Events as their second API shows them: other names for the fields of the same objects, and stricter rules.
-// Objects are stored as those of the first API, and every rule here speaks of that form.
+// Event of the group `events`: stored as a core Event, with other field names and stricter validation.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import type { FieldError } from '../../api/field-error.js'
-import { standardFinalizers } from '../../api/validation/finalizers.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.js'
-import { eventFields, eventTable } from '../core/event.js'
-import { validateEvent, validateStrictEvent, validateStrictEventChange } from '../core/event-rules.js'
+import { dnsSubdomainProblems } from '../../api/validation/checks.js'
+import { standardFinalizers } from '../../api/validation/metadata/finalizers.js'
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/metadata/object-meta.js'
+import { eventFields, eventTable } from '../core/event/event.js'
+import { validateEvent, validateStrictEvent, validateStrictEventChange } from '../core/event/event-validation.js'
 import { type Event as CoreEvent, event as coreSchema } from '../core/v1.schema.js'
 import { type Event, event as schema } from './v1.schema.js'
 
-/** What each field of this API is called in the first one; the rest has one name. */
 const coreNames: { readonly [name: string]: string } = {
   regarding: 'involvedObject',
   note: 'message',
@@ -21,18 +19,19 @@ const coreNames: { readonly [name: string]: string } = {
   deprecatedLastTimestamp: 'lastTimestamp',
   deprecatedCount: 'count',
 }
-const namesHere = Object.fromEntries(Object.entries(coreNames).map(([here, core]) => [core, here]))
+const eventsGroupNames = Object.fromEntries(Object.entries(coreNames).map(([groupName, coreName]) => [coreName, groupName]))
 
-const renamed = (object: object, names: { readonly [name: string]: string }): object =>
+const withRenamedFields = (object: object, names: { readonly [name: string]: string }): object =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [Object.hasOwn(names, name) ? names[name] : name, value]))
 
-export const eventToCore = (event: Event): CoreEvent => renamed(event, coreNames)
-export const eventFromCore = (event: CoreEvent): Event => renamed(event, namesHere)
+export const eventToCore = (event: Event): CoreEvent => withRenamedFields(event, coreNames)
+export const eventFromCore = (event: CoreEvent): Event => withRenamedFields(event, eventsGroupNames)
 
-/** Fields are selected under the names of this API; the `source` of the first one is not among them. */
-function fieldsHere(): { readonly [path: string]: (event: CoreEvent) => string } {
+/** Field selectors with the names of this group; without `source`. */
+function selectableFieldsOfGroup(): { readonly [path: string]: (event: CoreEvent) => string } {
   const { source: _, ...shared } = eventFields
-  const nameOf = (path: string): string => path.replace(/^(involvedObject|reportingComponent)/, (core) => namesHere[core] ?? core)
+  const nameOf = (path: string): string =>
+    path.replace(/^(involvedObject|reportingComponent)/, (coreName) => eventsGroupNames[coreName] ?? coreName)
   return Object.fromEntries(Object.entries(shared).map(([path, read]) => [nameOf(path), read]))
 }
 
@@ -66,10 +65,10 @@ export const event = defineResource<CoreEvent>({
   nameProblems: dnsSubdomainProblems,
   validate,
   validateUpdate,
-  checks: { create: ['own'], update: ['ownChange'] },
+  checks: { create: ['validate'], update: ['validateUpdate'] },
   createOnUpdate: true,
   ignoresDependents: true,
   ttlSeconds: (eventTtlSeconds) => eventTtlSeconds,
-  selectableFields: fieldsHere(),
+  selectableFields: selectableFieldsOfGroup(),
   table: eventTable,
 })

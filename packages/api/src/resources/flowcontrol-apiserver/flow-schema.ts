@@ -1,21 +1,42 @@
-// Which requests belong to a flow schema: whose they are, and what they do to resources or to other paths.
+// FlowSchema: validation of subjects and rules, matching precedence, printer columns.
 
-import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
-import { checkEach, checkPresent, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import { dnsLabel, dnsSubdomain } from '../../api/validation/text-rules.js'
-import type {
-  NonResourcePolicyRule,
-  PolicyRulesWithSubjects,
-  ResourcePolicyRule,
-  ServiceAccountSubject,
-  Subject,
+import { statusOnlySubresource } from '../../api/definition/keep-metadata.js'
+import { type Deprecation, defineResource } from '../../api/definition/resource-definition.js'
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
+import { checkEach, checkPresent, checkText, dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
+import { dnsLabel, dnsSubdomain } from '../../api/validation/name-formats.js'
+import { sameBySchema } from '../../api/validation/same-by-schema.js'
+import { withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { withFirstGeneration, withKeptStatus } from '../status-subresource.js'
+import { mandatoryFlowSchemas } from './mandatory-flow-schemas.js'
+import {
+  type FlowSchema,
+  type FlowSchemaCondition,
+  type FlowSchemaSpec,
+  flowSchemaSpec,
+  type NonResourcePolicyRule,
+  type PolicyRulesWithSubjects,
+  type ResourcePolicyRule,
+  type ServiceAccountSubject,
+  type Subject,
+  flowSchema as schema,
 } from './v1beta2.schema.js'
+import { flowSchema as newerSchema } from './v1beta3.schema.js'
+
+export function validateFlowConditions(conditions: readonly FlowSchemaCondition[] | undefined): readonly FieldError[] {
+  const seen = new Set<string>()
+  return checkEach(conditions, 'status.conditions', ({ type = '' }, field) => {
+    const errors: FieldError[] = seen.has(type) ? [duplicate(`${field}.type`, type)] : []
+    seen.add(type)
+    return type === '' ? [...errors, required(`${field}.type`, 'must not be empty')] : errors
+  })
+}
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const subjectKinds = ['Group', 'ServiceAccount', 'User']
 
-export function validateFlowRules(rules: PolicyRulesWithSubjects, field: string): readonly FieldError[] {
+function validateFlowRules(rules: PolicyRulesWithSubjects, field: string): readonly FieldError[] {
   const { subjects = [], resourceRules = [], nonResourceRules = [] } = rules
   return joined(
     subjects.length === 0
@@ -29,11 +50,10 @@ export function validateFlowRules(rules: PolicyRulesWithSubjects, field: string)
   )
 }
 
-/** Each kind of subject, with the member that names it and what that member must say. */
 const subjectRules: readonly {
   readonly kind: string
   readonly member: 'serviceAccount' | 'user' | 'group'
-  readonly rule: (named: ServiceAccountSubject, field: string) => readonly FieldError[]
+  readonly rule: (value: ServiceAccountSubject, field: string) => readonly FieldError[]
 }[] = [
   { kind: 'ServiceAccount', member: 'serviceAccount', rule: validateAccount },
   { kind: 'User', member: 'user', rule: ({ name }, field) => checkPresent(name, `${field}.name`) },
@@ -41,14 +61,16 @@ const subjectRules: readonly {
 ]
 
 function validateSubject(subject: Subject, field: string): readonly FieldError[] {
-  const own = subjectRules.find(({ kind }) => kind === subject.kind)
-  if (own === undefined) return [notSupported(`${field}.kind`, subject.kind ?? '', subjectKinds)]
-  const named = subject[own.member]
-  const at = `${field}.${own.member}`
+  const subjectRule = subjectRules.find(({ kind }) => kind === subject.kind)
+  if (subjectRule === undefined) return [notSupported(`${field}.kind`, subject.kind ?? '', subjectKinds)]
+  const value = subject[subjectRule.member]
+  const at = `${field}.${subjectRule.member}`
   return joined(
-    named === undefined ? [required(at, `${own.member} is required when subject kind is '${own.kind}'`)] : own.rule(named, at),
+    value === undefined
+      ? [required(at, `${subjectRule.member} is required when subject kind is '${subjectRule.kind}'`)]
+      : subjectRule.rule(value, at),
     ...subjectRules.map(({ kind, member }) =>
-      member === own.member || subject[member] === undefined
+      member === subjectRule.member || subject[member] === undefined
         ? noErrors
         : [forbidden(`${field}.${member}`, `${member} is forbidden when subject kind is not '${kind}'`)],
     ),
@@ -64,9 +86,8 @@ function validateAccount({ name = '', namespace = '' }: ServiceAccountSubject, f
   )
 }
 
-/** A wildcard stands alone. */
-const checkWildcard = (list: readonly string[], field: string, what: string): readonly FieldError[] =>
-  list.length > 1 && list.includes('*') ? [invalid(field, list, `if '*' is present, must not specify other ${what}`)] : noErrors
+const checkWildcard = (list: readonly string[], field: string, noun: string): readonly FieldError[] =>
+  list.length > 1 && list.includes('*') ? [invalid(field, list, `if '*' is present, must not specify other ${noun}`)] : noErrors
 
 function checkVerbs(list: readonly string[], field: string): readonly FieldError[] {
   if (list.length === 0) return [required(field, 'verbs must contain at least one value')]
@@ -100,16 +121,15 @@ function checkNamespaces(list: readonly string[], field: string, isOptional: boo
 
 function validatePathRule({ nonResourceURLs = [], ...rule }: NonResourcePolicyRule, field: string): readonly FieldError[] {
   const at = `${field}.nonResourceURLs`
-  const paths =
+  const pathErrors =
     nonResourceURLs.length === 0
       ? [required(at, 'nonResourceURLs must contain at least one value')]
       : nonResourceURLs.includes('*')
         ? checkWildcard(nonResourceURLs, at, 'non-resource URLs')
-        : checkEach(nonResourceURLs, at, (path, index) => checkText(path, index, pathProblems))
-  return joined(checkVerbs(rule.verbs ?? [], `${field}.verbs`), paths)
+        : checkEach(nonResourceURLs, at, (path, pathAt) => checkText(path, pathAt, pathProblems))
+  return joined(checkVerbs(rule.verbs ?? [], `${field}.verbs`), pathErrors)
 }
 
-/** One path, perhaps with everything below it; only the first problem is told. */
 function pathProblems(path: string): readonly string[] {
   if (path === '') return ['must not be empty']
   if (path === '/') return []
@@ -119,3 +139,86 @@ function pathProblems(path: string): readonly string[] {
   const star = path.indexOf('*')
   return star < 0 || (star === path.length - 1 && path.endsWith('/*')) ? [] : ['wildcard can only do suffix matching']
 }
+
+const exempt = 'exempt'
+const maxPrecedence = 10000
+const distinguisherMethods = ['ByNamespace', 'ByUser']
+
+const defaults = (flow: FlowSchema): FlowSchema =>
+  withChanged(withMissing(flow, { spec: {} }), 'spec', (spec) => withMissing(spec, { matchingPrecedence: 1000 }))
+
+function validate({ metadata, spec = {}, status }: FlowSchema): readonly FieldError[] {
+  const name = metadata?.name ?? ''
+  const mandatorySpec = mandatoryFlowSchemas.get(name)
+  return joined(
+    validateSpec(spec, name),
+    mandatorySpec === undefined || sameBySchema(flowSchemaSpec, spec, mandatorySpec)
+      ? noErrors
+      : [invalid('spec', spec, `spec of '${name}' must equal the fixed value`)],
+    validateFlowConditions(status?.conditions),
+  )
+}
+
+function validateSpec(spec: FlowSchemaSpec, name: string): readonly FieldError[] {
+  const method = spec.distinguisherMethod
+  return joined(
+    validatePrecedence(spec.matchingPrecedence ?? 0, name),
+    method === undefined || distinguisherMethods.includes(method.type ?? '')
+      ? noErrors
+      : [notSupported('spec.distinguisherMethod.type', method.type ?? '', distinguisherMethods)],
+    validateLevelName(spec.priorityLevelConfiguration?.name ?? ''),
+    checkEach(spec.rules, 'spec.rules', validateFlowRules),
+  )
+}
+
+function validatePrecedence(precedence: number, name: string): readonly FieldError[] {
+  const precedenceErrors = (problem: string): readonly FieldError[] => [invalid('spec.matchingPrecedence', precedence, problem)]
+  if (precedence <= 0) return precedenceErrors('must be a positive value')
+  if (precedence > maxPrecedence) return precedenceErrors(`must not be greater than ${maxPrecedence}`)
+  return precedence === 1 && name !== exempt ? precedenceErrors("only the schema named 'exempt' may have matchingPrecedence 1") : noErrors
+}
+
+const validateLevelName = (name: string): readonly FieldError[] =>
+  name === ''
+    ? [required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]
+    : checkText(name, 'spec.priorityLevelConfiguration.name', dnsSubdomain)
+
+const describeDangling = ({ status }: FlowSchema): string =>
+  (status?.conditions ?? []).find(({ type }) => type === 'Dangling')?.status ?? '?'
+
+export const deprecatedFor = (kind: string): Deprecation => ({
+  deprecatedIn: '1.26',
+  removedIn: '1.29',
+  replacement: { group: { stem: 'flowcontrol.apiserver' }, version: 'v1beta3', kind },
+})
+
+export const flowSchema = defineResource<FlowSchema>({
+  group: { stem: 'flowcontrol.apiserver' },
+  kind: 'FlowSchema',
+  resource: 'flowschemas',
+  namespaced: false,
+  versions: [
+    { name: 'v1beta3', schema: newerSchema },
+    { name: 'v1beta2', schema, stored: true, deprecation: deprecatedFor('FlowSchema') },
+  ],
+  nameProblems: dnsSubdomainProblems,
+  defaults,
+  prepareCreate: withFirstGeneration,
+  prepareUpdate: (next, old) => withKeptStatus(next, old, flowSchemaSpec),
+  validate,
+  checks: { update: ['metadata', 'validate'] },
+  resetFields: ['status'],
+  subresources: [statusOnlySubresource(({ status }) => validateFlowConditions(status?.conditions))],
+  table: {
+    ...tableOf<FlowSchema>(
+      nameColumn,
+      textColumn('PriorityLevel', 'The priority level of its requests.', ({ spec }) => spec?.priorityLevelConfiguration?.name || '<none>'),
+      textColumn('MatchingPrecedence', 'The lower, the earlier it is tried.', ({ spec }) => spec?.matchingPrecedence ?? 0),
+      textColumn('DistinguisherMethod', 'What separates requests into flows.', ({ spec }) => spec?.distinguisherMethod?.type ?? '<none>'),
+      ageColumn,
+      textColumn('MissingPL', 'Whether the priority level does not exist.', describeDangling),
+    ),
+    // Rows in matching order; rows of equal precedence keep their order by name.
+    order: (a, b) => (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0),
+  },
+})

@@ -1,14 +1,12 @@
-// Storage versions: in which version each server of a cluster writes a resource, so that a migration knows when all agree.
+// StorageVersion: the version in which each API server writes a resource, for storage migration.
 
-import { defineResource } from '../../api/definition.js'
+import { statusOnlySubresource } from '../../api/definition/keep-metadata.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { duplicate, type FieldError, invalid, required } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { statusAlone } from '../../api/old-metadata.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkEach, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import type { NameRule } from '../../api/validation/name-problems.js'
-import { dns1035Label, dnsSubdomain, grammarProblem, qualifiedName } from '../../api/validation/text-rules.js'
+import { checkEach, checkText, joined, type NameRule, noErrors } from '../../api/validation/checks.js'
+import { dns1035Label, dnsSubdomain, grammarProblem, qualifiedName } from '../../api/validation/name-formats.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { withOldStatus } from '../status-subresource.js'
 import {
   type ServerStorageVersion,
   type StorageVersion,
@@ -17,7 +15,6 @@ import {
   storageVersion as schema,
 } from './v1alpha1.schema.js'
 
-/** A group, a dot and a resource. */
 const nameProblems: NameRule = (name) => {
   const dot = name.lastIndexOf('.')
   if (dot < 0) return ['name must be in the form of <group>.<resource>']
@@ -34,7 +31,6 @@ const severalSlashes = `an apiVersion is ${grammarProblem(
   'abc-123',
 )} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')`
 
-/** All that is wrong with a group and version, in one sentence. */
 function apiVersionProblems(apiVersion: string): readonly string[] {
   const parts = apiVersion.split('/')
   if (parts.length > 2) return [severalSlashes]
@@ -51,13 +47,13 @@ const partProblems = (part: string, intro: string, rule: (text: string) => reado
 
 function validateStatus({ status = {} }: StorageVersion): readonly FieldError[] {
   const seen = new Set<string>()
-  const servers = checkEach(status.storageVersions, 'status.storageVersions', (server, field) => {
+  const serverErrors = checkEach(status.storageVersions, 'status.storageVersions', (server, field) => {
     const { apiServerID = '' } = server
-    const isSecond = seen.has(apiServerID)
+    const isDuplicate = seen.has(apiServerID)
     seen.add(apiServerID)
-    return joined(isSecond ? [duplicate(`${field}.apiServerID`, apiServerID)] : noErrors, validateServer(server, field))
+    return joined(isDuplicate ? [duplicate(`${field}.apiServerID`, apiServerID)] : noErrors, validateServer(server, field))
   })
-  return joined(servers, validateCommonVersion(status), validateConditions(status.conditions))
+  return joined(serverErrors, validateCommonVersion(status), validateConditions(status.conditions))
 }
 
 function validateServer({ apiServerID = '', encodingVersion = '', decodableVersions = [] }: ServerStorageVersion, field: string) {
@@ -71,7 +67,6 @@ function validateServer({ apiServerID = '', encodingVersion = '', decodableVersi
   )
 }
 
-/** The version that all servers write, where they agree on one. */
 function commonVersion([first, ...others]: readonly ServerStorageVersion[]): string | undefined {
   const version = first?.encodingVersion
   return others.every(({ encodingVersion }) => encodingVersion === version) ? version : undefined
@@ -80,13 +75,15 @@ function commonVersion([first, ...others]: readonly ServerStorageVersion[]): str
 function validateCommonVersion({ storageVersions = [], commonEncodingVersion }: StorageVersionStatus): readonly FieldError[] {
   const common = commonVersion(storageVersions)
   if (common === commonEncodingVersion) return noErrors
-  const wrong = (problem: string): readonly FieldError[] => [invalid('status.commonEncodingVersion', commonEncodingVersion, problem)]
+  const versionErrors = (problem: string): readonly FieldError[] => [
+    invalid('status.commonEncodingVersion', commonEncodingVersion, problem),
+  ]
   if (common === undefined) {
-    return wrong(
+    return versionErrors(
       'should be nil if servers do not agree on the same encoding version, or if there is no server reporting the supported versions yet',
     )
   }
-  return wrong(
+  return versionErrors(
     commonEncodingVersion === undefined ? `the common encoding version is ${common}` : `the actual common encoding version is ${common}`,
   )
 }
@@ -108,12 +105,11 @@ function validateConditions(conditions: readonly StorageVersionCondition[] | und
   })
 }
 
-const shownServers = 3
+const maxShownServers = 3
 
-/** What the first servers write, and how many there are besides. */
 function describeServers(servers: readonly ServerStorageVersion[]): string {
-  const shown = servers.slice(0, shownServers).map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`)
-  const more = servers.length - shownServers
+  const shown = servers.slice(0, maxShownServers).map(({ apiServerID = '', encodingVersion = '' }) => `${apiServerID}=${encodingVersion}`)
+  const more = servers.length - maxShownServers
   return more > 0 ? `${shown.join(',')} + ${more} more...` : shown.join(',')
 }
 
@@ -125,24 +121,22 @@ export const storageVersion = defineResource<StorageVersion>({
   versions: [{ name: 'v1alpha1', schema, stored: true }],
   nameProblems,
   prepareCreate: (version) => ({ ...version, status: {} }),
-  prepareUpdate: (next, old) => ({ ...next, status: old.status ?? {} }),
-  // There is nothing in it that an update could change but metadata, which the common rules look at.
+  prepareUpdate: withOldStatus,
+  // No validation: an update of the main resource changes metadata only.
   checks: { update: [] },
   versionRequiredOnUpdate: true,
   resetFields: ['status'],
-  subresources: [statusAlone(validateStatus)],
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('CommonEncodingVersion', 'The version that all servers write.'),
-      textColumn('StorageVersions', 'What the first servers write.'),
-      ageColumn,
-    ],
-    cells: ({ metadata, status }, { now }) => [
-      metadata?.name ?? '',
-      status?.commonEncodingVersion ?? '<unset>',
+  subresources: [statusOnlySubresource(validateStatus)],
+  table: tableOf<StorageVersion>(
+    nameColumn,
+    textColumn(
+      'CommonEncodingVersion',
+      'Encoding version that all API servers share.',
+      ({ status }) => status?.commonEncodingVersion ?? '<unset>',
+    ),
+    textColumn('StorageVersions', 'Encoding versions of the first API servers.', ({ status }) =>
       describeServers(status?.storageVersions ?? []),
-      ageOf(metadata?.creationTimestamp, now),
-    ],
-  },
+    ),
+    ageColumn,
+  ),
 })

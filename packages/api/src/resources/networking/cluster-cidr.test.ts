@@ -1,10 +1,10 @@
-// Cluster ranges: bits for nodes that fit, and nothing that changes.
+// Tests of ClusterCIDRs: perNodeHostBits, immutable fields.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen } from '../../api/rule-context.fixture.js'
 import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
-import { expectErrors, usualContext } from '../expect-errors.fixture.js'
+import { expectErrors, rowTitle, usualContext } from '../expect-errors.fixture.js'
 import { clusterCidr } from './cluster-cidr.js'
 import type { ClusterCIDR, ClusterCIDRSpec } from './v1alpha1.schema.js'
 
@@ -13,40 +13,27 @@ const metadata = { name: 'r', resourceVersion: '1', creationTimestamp: '2024-03-
 const make = (spec: ClusterCIDRSpec): ClusterCIDR => frozen({ metadata, spec: { perNodeHostBits: 8, ...spec } })
 const nodeSelector = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'k', operator: 'In', values: ['a', 'b'] }] }] }
 
-const rows: readonly { readonly title: string; readonly spec: ClusterCIDRSpec; readonly found: readonly string[] }[] = [
-  { title: 'both families', spec: { ipv4: '10.1.0.0/16', ipv6: '2001:db8::/64', nodeSelector }, found: [] },
-  { title: 'nothing', spec: {}, found: ['spec: Required value: one or both of `ipv4` and `ipv6` must be specified'] },
-  { title: 'what is no range', spec: { ipv4: 'x' }, found: ['spec.IPv4: Invalid value: "x": must be a valid CIDR: x'] },
-  {
-    title: 'the other family',
-    spec: { ipv6: '10.1.0.0/16' },
-    found: ['spec.IPv6: Invalid value: "10.1.0.0/16": must be a valid IPv6 CIDR'],
-  },
-  {
-    title: 'too few bits',
-    spec: { ipv4: '10.1.0.0/16', perNodeHostBits: 3 },
-    found: ['spec.perNodeHostBits: Invalid value: 3: must be greater than or equal to 4'],
-  },
-  {
-    title: 'too many bits',
-    spec: { ipv4: '10.1.0.0/16', perNodeHostBits: 17 },
-    found: ['spec.perNodeHostBits: Invalid value: 17: must be less than or equal to 16'],
-  },
-  {
-    title: 'an empty selector',
-    spec: { ipv4: '10.1.0.0/16', nodeSelector: {} },
-    found: ['spec.nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term'],
-  },
+const rows: readonly (readonly [spec: ClusterCIDRSpec, ...expected: readonly string[]])[] = [
+  [{ ipv4: '10.1.0.0/16', ipv6: '2001:db8::/64', nodeSelector }],
+  [{}, 'spec: Required value: one or both of `ipv4` and `ipv6` must be specified'],
+  [{ ipv4: 'x' }, 'spec.IPv4: Invalid value: "x": must be a valid CIDR: x'],
+  [{ ipv6: '10.1.0.0/16' }, 'spec.IPv6: Invalid value: "10.1.0.0/16": must be a valid IPv6 CIDR'],
+  [{ ipv4: '10.1.0.0/16', perNodeHostBits: 3 }, 'spec.perNodeHostBits: Invalid value: 3: must be greater than or equal to 4'],
+  [{ ipv4: '10.1.0.0/16', perNodeHostBits: 17 }, 'spec.perNodeHostBits: Invalid value: 17: must be less than or equal to 16'],
+  [
+    { ipv4: '10.1.0.0/16', nodeSelector: {} },
+    'spec.nodeSelector.nodeSelectorTerms: Required value: must have at least one node selector term',
+  ],
 ]
-for (const { title, spec, found } of rows)
-  test(`a range of ${title}`, () => expectErrors(validateCreation(clusterCidr, make(spec), context), found))
+for (const [spec, ...expected] of rows)
+  test(`a ClusterCIDR: ${rowTitle(spec, expected)}`, () => expectErrors(validateCreation(clusterCidr, make(spec), context), expected))
 
-test('its name is one label', () => {
+test('the name must be a DNS label', () => {
   const object = { ...make({ ipv4: '10.1.0.0/16' }), metadata: { ...metadata, name: 'a.b' } }
   expectErrors(validateCreation(clusterCidr, object, context), ['metadata.name: Invalid value: "a.b": a lowercase RFC 1123 label'])
 })
 
-test('nothing of it changes', () => {
+test('all fields are immutable', () => {
   const next = make({ ipv4: '10.2.0.0/16', perNodeHostBits: 9, nodeSelector })
   expectErrors(validateChange(clusterCidr, { next, old: make({ ipv4: '10.1.0.0/16' }) }, context), [
     'spec.nodeSelector: Invalid value: {',
@@ -55,7 +42,7 @@ test('nothing of it changes', () => {
   ])
 })
 
-test('rows of the table', () => {
+test('printer columns', () => {
   assert.deepEqual(clusterCidr.table?.cells(make({ ipv4: '10.1.0.0/16' }), context), ['r', '8', '10.1.0.0/16', '<none>', '60m', '<none>'])
   assert.equal(clusterCidr.table?.cells(make({ nodeSelector }), context)[5], 'MatchExpressions: [{k In [a b]}]')
 })

@@ -1,15 +1,12 @@
-// Cluster ranges: from which addresses nodes get theirs for pods, by what nodes they are.
+// ClusterCIDR: pod CIDR ranges for nodes, with an immutable spec.
 
-import { defineResource } from '../../api/definition.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid, required } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { parseCidr } from '../../api/validation/cidr.js'
-import { checkPart, joined } from '../../api/validation/collect.js'
-import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
-import { dnsLabelProblems } from '../../api/validation/name-problems.js'
-import { validateNodeSelector } from '../core/node-selector.js'
+import { checkOptional, checkUnchanged, dnsLabelProblems, joined, noErrors } from '../../api/validation/checks.js'
+import { parseCidr } from '../../api/validation/network/cidr.js'
+import { validateNodeSelector } from '../core/node/node-selector.js'
 import type { NodeSelectorRequirement } from '../core/v1.schema.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
 import { type ClusterCIDR, type ClusterCIDRSpec, clusterCIDR as schema } from './v1alpha1.schema.js'
 
 const minHostBits = 4
@@ -18,27 +15,26 @@ const widths = { IPv4: 32, IPv6: 128 } as const
 function validate({ spec = {} }: ClusterCIDR): readonly FieldError[] {
   const { ipv4 = '', ipv6 = '', nodeSelector } = spec
   return joined(
-    checkPart(nodeSelector, 'spec.nodeSelector', validateNodeSelector),
+    checkOptional(nodeSelector, 'spec.nodeSelector', validateNodeSelector),
     ipv4 === '' && ipv6 === '' ? [required('spec', 'one or both of `ipv4` and `ipv6` must be specified')] : noErrors,
     ipv4 === '' ? noErrors : validateRange(spec, ipv4, 'IPv4'),
     ipv6 === '' ? noErrors : validateRange(spec, ipv6, 'IPv6'),
   )
 }
 
-/** Each node takes so many bits of the range, and there must be some left. */
+/** The CIDR must be of the family; perNodeHostBits must be at least minHostBits and fit into the CIDR. */
 function validateRange({ perNodeHostBits = 0 }: ClusterCIDRSpec, text: string, family: 'IPv4' | 'IPv6'): readonly FieldError[] {
   const range = parseCidr(text)
-  const bits = 'spec.perNodeHostBits'
+  const bitsField = 'spec.perNodeHostBits'
   if (range === undefined) return [invalid(`spec.${family}`, text, `must be a valid CIDR: ${text}`)]
   const maxHostBits = widths[family] - range.bits
   return joined(
     range.family === family ? noErrors : [invalid(`spec.${family}`, text, `must be a valid ${family} CIDR`)],
-    perNodeHostBits < minHostBits ? [invalid(bits, perNodeHostBits, `must be greater than or equal to ${minHostBits}`)] : noErrors,
-    perNodeHostBits > maxHostBits ? [invalid(bits, perNodeHostBits, `must be less than or equal to ${maxHostBits}`)] : noErrors,
+    perNodeHostBits < minHostBits ? [invalid(bitsField, perNodeHostBits, `must be greater than or equal to ${minHostBits}`)] : noErrors,
+    perNodeHostBits > maxHostBits ? [invalid(bitsField, perNodeHostBits, `must be less than or equal to ${maxHostBits}`)] : noErrors,
   )
 }
 
-/** A range that was not given is stored as an empty text, and sent without one. */
 const validateUpdate = ({ spec: next = {} }: ClusterCIDR, { spec: old = {} }: ClusterCIDR): readonly FieldError[] =>
   joined(
     checkUnchanged(next.nodeSelector, old.nodeSelector, 'spec.nodeSelector'),
@@ -69,23 +65,13 @@ export const clusterCidr = defineResource<ClusterCIDR>({
   nameProblems: dnsLabelProblems,
   validate,
   validateUpdate,
-  checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('PerNodeHostBits', 'How many bits each node has for its pods.'),
-      textColumn('IPv4', 'Range of IPv4 addresses.'),
-      textColumn('IPv6', 'Range of IPv6 addresses.'),
-      ageColumn,
-      textColumn('NodeSelector', 'Nodes that the range is for.', 1),
-    ],
-    cells: (object, { now }) => [
-      object.metadata?.name ?? '',
-      String(object.spec?.perNodeHostBits ?? 0),
-      object.spec?.ipv4 || '<none>',
-      object.spec?.ipv6 || '<none>',
-      ageOf(object.metadata?.creationTimestamp, now),
-      describeNodes(object),
-    ],
-  },
+  checks: { update: ['metadata', 'validate', 'metadataChange', 'validateUpdate'] },
+  table: tableOf<ClusterCIDR>(
+    nameColumn,
+    textColumn('PerNodeHostBits', 'Host bits of the pod CIDR of each node.', (object) => String(object.spec?.perNodeHostBits ?? 0)),
+    textColumn('IPv4', 'Range of IPv4 addresses.', (object) => object.spec?.ipv4 || '<none>'),
+    textColumn('IPv6', 'Range of IPv6 addresses.', (object) => object.spec?.ipv6 || '<none>'),
+    ageColumn,
+    textColumn('NodeSelector', 'Nodes of the range.', (object) => describeNodes(object), 1),
+  ),
 })

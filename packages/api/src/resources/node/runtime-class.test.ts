@@ -1,17 +1,17 @@
-// Runtime classes: handlers that stay, overhead, and where they are to be had.
+// Tests of RuntimeClasses: handler, overhead, scheduling.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFound } from '../core/pod-spec/pod-spec.fixture.js'
-import { writerOf } from '../core/workload.fixture.js'
+import { writerOf } from '../core/workload/workload.fixture.js'
+import { expectErrors } from '../expect-errors.fixture.js'
 import { runtimeClass } from './runtime-class.js'
 import type { RuntimeClass } from './v1.schema.js'
 
 const { create, createErrors, updateErrors, cells } = writerOf<RuntimeClass>(runtimeClass)
 const metadata = { name: 'a', uid: 'u', resourceVersion: '1' }
 
-test('what a class must be', () => {
-  assertFound(
+test('handler, overhead and scheduling are validated', () => {
+  expectErrors(
     createErrors({
       metadata,
       handler: 'runc',
@@ -20,7 +20,7 @@ test('what a class must be', () => {
     }),
     [],
   )
-  const wrong: RuntimeClass = {
+  const invalidClass: RuntimeClass = {
     metadata,
     handler: 'Run_C',
     overhead: { podFixed: { cpu: '-1' } },
@@ -35,7 +35,7 @@ test('what a class must be', () => {
       ],
     },
   }
-  assertFound(createErrors(wrong), [
+  expectErrors(createErrors(invalidClass), [
     'handler: Invalid value: "Run_C": a lowercase RFC 1123 label',
     'overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
     'scheduling.nodeSelector: Invalid value: "not ok"',
@@ -45,10 +45,14 @@ test('what a class must be', () => {
   ])
 })
 
-test('the handler stays', () => {
+test('the handler is immutable', () => {
   const old = create({ metadata, handler: 'runc' })
-  assertFound(updateErrors({ metadata, handler: 'runc', overhead: {} }, old), [])
-  assertFound(updateErrors({ metadata, handler: 'other' }, old), ['handler: Invalid value: "other": field is immutable'])
+  expectErrors(updateErrors({ metadata, handler: 'runc', overhead: {} }, old), [])
+  expectErrors(updateErrors({ metadata }, old), [
+    'handler: Invalid value: "": a lowercase RFC 1123 label',
+    'handler: Invalid value: "": field is immutable',
+  ])
+  expectErrors(updateErrors({ metadata, handler: 'other' }, old), ['handler: Invalid value: "other": field is immutable'])
 })
 
-test('the row', () => assert.deepEqual(cells({ metadata, handler: 'runc' }), ['a', 'runc', '<unknown>']))
+test('printer columns', () => assert.deepEqual(cells({ metadata, handler: 'runc' }), ['a', 'runc', '<unknown>']))

@@ -1,18 +1,14 @@
-// Disruption budgets: how many pods of a workload may be missing at a time by somebody's will.
+// PodDisruptionBudget: bounds, selector, generation, status, printer columns.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkOptionalChoice, checkPart, joined } from '../../api/validation/collect.js'
+import { checkOptional, checkOptionalChoice, dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
 import { validateConditions } from '../../api/validation/conditions.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { checkAtMostAll, checkIntOrPercent } from '../../api/validation/int-or-percent.js'
+import { checkAtMost100Percent, checkIntOrPercent } from '../../api/validation/int-or-percent.js'
 import { validateLabelSelector } from '../../api/validation/label-selector.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { withFirstGeneration, withKeptSpec, withKeptStatus } from '../core/generation.js'
-import { checkCounts } from '../core/replica-counts.js'
-import { countColumn } from '../core/workload-columns.js'
+import { checkCounts } from '../core/workload/workload.js'
+import { ageColumn, countColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import { statusSubresource, withFirstGeneration, withKeptStatus } from '../status-subresource.js'
 import {
   type PodDisruptionBudget,
   type PodDisruptionBudgetSpec,
@@ -23,7 +19,7 @@ import {
 const evictionPolicies = ['AlwaysAllow', 'IfHealthyBudget']
 
 const checkShare = (share: number | string, field: string): readonly FieldError[] =>
-  joined(checkIntOrPercent(share, field), checkAtMostAll(share, field))
+  joined(checkIntOrPercent(share, field), checkAtMost100Percent(share, field))
 
 function validate({ spec = {} }: PodDisruptionBudget): readonly FieldError[] {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
@@ -31,29 +27,29 @@ function validate({ spec = {} }: PodDisruptionBudget): readonly FieldError[] {
     minAvailable !== undefined && maxUnavailable !== undefined
       ? [invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
       : noErrors,
-    checkPart(minAvailable, 'spec.minAvailable', checkShare),
-    checkPart(maxUnavailable, 'spec.maxUnavailable', checkShare),
+    checkOptional(minAvailable, 'spec.minAvailable', checkShare),
+    checkOptional(maxUnavailable, 'spec.maxUnavailable', checkShare),
     validateLabelSelector(selector, 'spec.selector'),
     checkOptionalChoice(unhealthyPodEvictionPolicy, 'spec.unhealthyPodEvictionPolicy', evictionPolicies),
   )
 }
 
-/**
- * A label that an older version needed for its empty selector, which chose no pod. By itself it says "all" or "none"; beside other
- * requirements it would mean something else, and is left out.
- */
-function withoutMarker(budget: PodDisruptionBudget, { identity }: RuleContext): PodDisruptionBudget {
+/** Drops the requirement that v1beta1 added to empty selectors, if the selector has other requirements. */
+function withoutEmptySelectorLabel(budget: PodDisruptionBudget, { identity }: RuleContext): PodDisruptionBudget {
   const { selector } = budget.spec ?? {}
   const requirements = selector?.matchExpressions
   if (requirements === undefined) return budget
-  const marker = identity.label('deprecated-v1beta1-empty-selector-match', 'pdb')
-  const others = requirements.filter(({ key }) => key !== marker)
-  if (others.length === requirements.length || isMarkerAlone(selector)) return budget
+  const emptySelectorLabel = identity.label('deprecated-v1beta1-empty-selector-match', 'pdb')
+  const others = requirements.filter(({ key }) => key !== emptySelectorLabel)
+  if (others.length === requirements.length || isSingleRequirement(selector)) return budget
   const { matchExpressions: _, ...rest } = selector ?? {}
   return { ...budget, spec: { ...budget.spec, selector: others.length === 0 ? rest : { ...rest, matchExpressions: others } } }
 }
 
-const isMarkerAlone = ({ matchLabels = {}, matchExpressions = [] }: NonNullable<PodDisruptionBudgetSpec['selector']> = {}): boolean => {
+const isSingleRequirement = ({
+  matchLabels = {},
+  matchExpressions = [],
+}: NonNullable<PodDisruptionBudgetSpec['selector']> = {}): boolean => {
   const [first] = matchExpressions
   return (
     Object.keys(matchLabels).length === 0 &&
@@ -75,7 +71,7 @@ const validateStatus = ({ status = {} }: PodDisruptionBudget): readonly FieldErr
     checkCounts(status, ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']),
   )
 
-const unsaid = 'N/A'
+const notSet = 'N/A'
 
 export const podDisruptionBudget = defineResource<PodDisruptionBudget>({
   group: 'policy',
@@ -86,36 +82,19 @@ export const podDisruptionBudget = defineResource<PodDisruptionBudget>({
   versions: [{ name: 'v1', schema, stored: true }],
   hashedVersion: 'v1beta1',
   nameProblems: dnsSubdomainProblems,
-  defaults: withoutMarker,
+  defaults: withoutEmptySelectorLabel,
   prepareCreate: (object, context) => withFirstGeneration(withoutGated(object, undefined, context)),
   prepareUpdate: (next, old, context) => withoutGated(withKeptStatus(next, old, specSchema), old, context),
   validate,
-  checks: { create: ['own'], update: ['own'] },
+  checks: { create: ['validate'], update: ['validate'] },
   versionRequiredOnUpdate: true,
   resetFields: ['status'],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: withKeptSpec,
-      validateUpdate: validateStatus,
-      resetFields: ['spec'],
-    },
-  ],
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Min Available', 'How many pods must be there.'),
-      textColumn('Max Unavailable', 'How many pods may be missing.'),
-      countColumn('Allowed Disruptions', 'How many pods may go now.'),
-      ageColumn,
-    ],
-    cells: ({ metadata, spec, status }, { now }) => [
-      metadata?.name ?? '',
-      `${spec?.minAvailable ?? unsaid}`,
-      `${spec?.maxUnavailable ?? unsaid}`,
-      status?.disruptionsAllowed ?? 0,
-      ageOf(metadata?.creationTimestamp, now),
-    ],
-  },
+  subresources: [statusSubresource<PodDisruptionBudget>({ validateUpdate: validateStatus })],
+  table: tableOf<PodDisruptionBudget>(
+    nameColumn,
+    textColumn('Min Available', 'Minimum number of available pods.', ({ spec }) => `${spec?.minAvailable ?? notSet}`),
+    textColumn('Max Unavailable', 'Maximum number of unavailable pods.', ({ spec }) => `${spec?.maxUnavailable ?? notSet}`),
+    countColumn('Allowed Disruptions', 'Number of pods that may be evicted now.', ({ status }) => status?.disruptionsAllowed ?? 0),
+    ageColumn,
+  ),
 })

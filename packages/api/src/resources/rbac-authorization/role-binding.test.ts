@@ -1,11 +1,11 @@
-// Whom bindings may name, and that the role they give stays.
+// Tests of RoleBindings and ClusterRoleBindings: subjects, immutable roleRef.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen, lines, testContext } from '../../api/rule-context.fixture.js'
 import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
-import { clusterRoleBinding } from './cluster-role-binding.js'
-import { roleBinding } from './role-binding.js'
+import { rowTitle } from '../expect-errors.fixture.js'
+import { clusterRoleBinding, roleBinding } from './role-bindings.js'
 import type { RoleBinding, Subject } from './v1.schema.js'
 
 const context = testContext()
@@ -14,7 +14,7 @@ const metadata = { name: 'b', namespace: 'shop', resourceVersion: '1', creationT
 const roleRef = { apiGroup: group, kind: 'Role', name: 'a' }
 const make = (...subjects: readonly Subject[]): RoleBinding => frozen({ metadata, roleRef, subjects })
 
-test('groups are filled in but for service accounts', () => {
+test('apiGroup is defaulted, except for service accounts', () => {
   const sent = frozen({
     metadata,
     roleRef: { kind: 'Role', name: 'a' },
@@ -38,54 +38,44 @@ test('groups are filled in but for service accounts', () => {
 })
 
 const kinds = '"ServiceAccount", "User", "Group"'
-const subjects: readonly { readonly title: string; readonly subject: Subject; readonly found: readonly string[] }[] = [
-  { title: 'a user with any letters', subject: { kind: 'User', name: 'Ü /x', apiGroup: group }, found: [] },
-  { title: 'a service account without namespace', subject: { kind: 'ServiceAccount', name: 's' }, found: [] },
-  { title: 'a user without name', subject: { kind: 'User', apiGroup: group }, found: ['name: Required value'] },
-  {
-    title: 'a group of elsewhere',
-    subject: { kind: 'Group', name: 'g', apiGroup: 'apps' },
-    found: [`apiGroup: Unsupported value: "apps": supported values: "${group}"`],
-  },
-  { title: 'a robot', subject: { kind: 'Robot', name: 'r' }, found: [`kind: Unsupported value: "Robot": supported values: ${kinds}`] },
-  { title: 'nobody', subject: {}, found: ['name: Required value', `kind: Unsupported value: "": supported values: ${kinds}`] },
-  {
-    title: 'a service account of a group',
-    subject: { kind: 'ServiceAccount', name: 's', namespace: 'n', apiGroup: group },
-    found: [`apiGroup: Unsupported value: "${group}": supported values: ""`],
-  },
+const subjectRows: readonly (readonly [subject: Subject, ...expected: readonly string[]])[] = [
+  [{ kind: 'User', name: 'Ü /x', apiGroup: group }],
+  [{ kind: 'ServiceAccount', name: 's' }],
+  [{ kind: 'User', apiGroup: group }, 'name: Required value'],
+  [{ kind: 'Group', name: 'g', apiGroup: 'apps' }, `apiGroup: Unsupported value: "apps": supported values: "${group}"`],
+  [{ kind: 'Robot', name: 'r' }, `kind: Unsupported value: "Robot": supported values: ${kinds}`],
+  [{}, 'name: Required value', `kind: Unsupported value: "": supported values: ${kinds}`],
+  [{ kind: 'ServiceAccount', name: 's', namespace: 'n', apiGroup: group }, `apiGroup: Unsupported value: "${group}": supported values: ""`],
 ]
 
-for (const { title, subject, found } of subjects) {
-  test(`a binding to ${title}`, () => {
+for (const [subject, ...expected] of subjectRows) {
+  test(`a binding: ${rowTitle(subject, expected)}`, () => {
     assert.deepEqual(
       lines(validateCreation(roleBinding, make(subject), context)),
-      found.map((line) => `subjects[0].${line}`),
+      expected.map((line) => `subjects[0].${line}`),
     )
   })
 }
 
-const refs: readonly { readonly title: string; readonly binding: RoleBinding; readonly found: readonly string[] }[] = [
-  {
-    title: 'nothing',
-    binding: { metadata, roleRef: { apiGroup: group } },
-    found: ['roleRef.kind: Unsupported value: "": supported values: "Role", "ClusterRole"', 'roleRef.name: Required value'],
-  },
-  {
-    title: 'something else',
-    binding: { metadata, roleRef: { apiGroup: 'apps', kind: 'ClusterRole', name: 'a%b' } },
-    found: [
-      `roleRef.apiGroup: Unsupported value: "apps": supported values: "${group}"`,
-      'roleRef.name: Invalid value: "a%b": may not contain \'%\'',
-    ],
-  },
+const refs: readonly (readonly [binding: RoleBinding, ...expected: readonly string[]])[] = [
+  [
+    { metadata, roleRef: { apiGroup: group } },
+    'roleRef.kind: Unsupported value: "": supported values: "Role", "ClusterRole"',
+    'roleRef.name: Required value',
+  ],
+  [
+    { metadata, roleRef: { apiGroup: 'apps', kind: 'ClusterRole', name: 'a%b' } },
+    `roleRef.apiGroup: Unsupported value: "apps": supported values: "${group}"`,
+    'roleRef.name: Invalid value: "a%b": may not contain \'%\'',
+  ],
 ]
 
-for (const { title, binding, found } of refs) {
-  test(`a binding of ${title}`, () => assert.deepEqual(lines(validateCreation(roleBinding, frozen(binding), context)), found))
+for (const [binding, ...expected] of refs) {
+  test(`a binding: ${rowTitle(binding, expected)}`, () =>
+    assert.deepEqual(lines(validateCreation(roleBinding, frozen(binding), context)), expected))
 }
 
-test('a binding of the cluster gives only roles of the cluster, and says where accounts are', () => {
+test('a ClusterRoleBinding refers to ClusterRoles, and its service accounts need a namespace', () => {
   const { namespace: _, ...meta } = metadata
   const object = frozen({ metadata: meta, roleRef, subjects: [{ kind: 'ServiceAccount', name: 's' }] })
   assert.deepEqual(lines(validateCreation(clusterRoleBinding, object, context)), [
@@ -94,7 +84,7 @@ test('a binding of the cluster gives only roles of the cluster, and says where a
   ])
 })
 
-test('who gets a role may change, the role may not', () => {
+test('subjects may change, roleRef may not', () => {
   const old = make({ kind: 'User', name: 'u', apiGroup: group })
   assert.deepEqual(lines(validateChange(roleBinding, { next: make(), old }, context)), [])
   const next = frozen({ metadata, roleRef: { ...roleRef, name: 'other' } })
@@ -104,7 +94,7 @@ test('who gets a role may change, the role may not', () => {
   )
 })
 
-test('a row of the table', () => {
+test('printer columns', () => {
   const object = make(
     { kind: 'User', name: 'u' },
     { kind: 'User', name: 'v' },

@@ -1,39 +1,43 @@
-// What both kinds of bindings share: the role they give, to whom, and how a table shows them.
+// RoleBinding and ClusterRoleBinding: subjects and an immutable roleRef.
 
-import { changedItems } from '../../api/changed-items.js'
-import type { Column, RuleContext } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition/resource-definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
 import type { GroupName } from '../../api/identity.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkEach, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import { pathSegmentProblems } from '../../api/validation/name-problems.js'
+import { checkEach, checkText, joined, noErrors, pathSegmentProblems } from '../../api/validation/checks.js'
+import { dnsSubdomain } from '../../api/validation/name-formats.js'
 import { sameBySchema } from '../../api/validation/same-by-schema.js'
-import { dnsSubdomain } from '../../api/validation/text-rules.js'
-import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
-import { type RoleBinding, type RoleRef, roleRef, type Subject } from './v1.schema.js'
+import { mapItems, withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
+import {
+  type ClusterRoleBinding,
+  clusterRoleBinding as clusterRoleBindingSchema,
+  type RoleBinding,
+  type RoleRef,
+  roleBinding as roleBindingSchema,
+  roleRef,
+  type Subject,
+} from './v1.schema.js'
 
 export const rbacGroup: GroupName = { stem: 'rbac.authorization' }
 
-/** People and groups are named in this API's own group, and so is the role; service accounts are objects of the core group. */
-export function withGroups(binding: RoleBinding, { identity }: RuleContext): RoleBinding {
+/** Sets apiGroup: the RBAC group for users, groups and roles; service accounts are in the core group. */
+function withGroups(binding: RoleBinding, { identity }: RuleContext): RoleBinding {
   const group = identity.group(rbacGroup)
   const withGroup = (subject: Subject): Subject =>
     subject.kind === 'User' || subject.kind === 'Group' ? withMissing(subject, { apiGroup: group }) : subject
-  const named = withChanged(binding, 'subjects', (subjects) => changedItems(subjects, withGroup))
-  return named.roleRef === undefined
-    ? { ...named, roleRef: { apiGroup: group } }
-    : withChanged(named, 'roleRef', (ref) => withMissing(ref, { apiGroup: group }))
+  const withSubjectGroups = withChanged(binding, 'subjects', (subjects) => mapItems(subjects, withGroup))
+  return withSubjectGroups.roleRef === undefined
+    ? { ...withSubjectGroups, roleRef: { apiGroup: group } }
+    : withChanged(withSubjectGroups, 'roleRef', (ref) => withMissing(ref, { apiGroup: group }))
 }
 
-export interface BindingScope {
+interface BindingScope {
   readonly roleKinds: readonly string[]
-  /** In a namespace, a service account without one lies in the same; elsewhere it must say where. */
+  /** True for RoleBindings, whose service accounts may omit the namespace. */
   readonly namespaced: boolean
 }
 
-export const validateBinding = (binding: RoleBinding, { identity }: RuleContext, scope: BindingScope): readonly FieldError[] => {
+const validateBinding = (binding: RoleBinding, { identity }: RuleContext, scope: BindingScope): readonly FieldError[] => {
   const group = identity.group(rbacGroup)
   return joined(
     validateRoleRef(binding.roleRef ?? {}, scope.roleKinds, group),
@@ -76,30 +80,59 @@ function validateAccount({ name = '', apiGroup = '', namespace = '' }: Subject, 
   )
 }
 
-/** What a binding gives stays; who gets it may change. Else whoever may edit a binding could give away any role. */
-export const validateSameRole = (next: RoleBinding, old: RoleBinding): readonly FieldError[] =>
+/** roleRef is immutable, so that permission to update a binding does not allow granting another role. */
+const validateSameRole = (next: RoleBinding, old: RoleBinding): readonly FieldError[] =>
   sameBySchema(roleRef, next.roleRef ?? {}, old.roleRef ?? {})
     ? noErrors
     : [invalid('roleRef', next.roleRef ?? {}, 'cannot change roleRef')]
 
-const columns: readonly Column[] = [
-  nameColumn,
-  textColumn('Role', 'Kind and name of the role that is given.'),
-  ageColumn,
-  textColumn('Users', 'The users who get it.', 1),
-  textColumn('Groups', 'The groups that get it.', 1),
-  textColumn('ServiceAccounts', 'The service accounts that get it.', 1),
-]
-
-function cells({ metadata, roleRef: ref = {}, subjects = [] }: RoleBinding, { now }: RuleContext): readonly unknown[] {
-  const namesOf = (kind: string): string =>
+const subjectsOf =
+  (kind: string) =>
+  ({ subjects = [] }: RoleBinding): string =>
     subjects
       .filter((subject) => subject.kind === kind)
       .map(({ name = '', namespace = '' }) => (kind === 'ServiceAccount' ? `${namespace}/${name}` : name))
       .join(', ')
-  const role = `${ref.kind ?? ''}/${ref.name ?? ''}`
-  const subjectCells = ['User', 'Group', 'ServiceAccount'].map(namesOf)
-  return [metadata?.name ?? '', role, ageOf(metadata?.creationTimestamp, now), ...subjectCells]
-}
 
-export const bindingTable = { columns, cells }
+const bindingTable = tableOf<RoleBinding>(
+  nameColumn,
+  textColumn('Role', 'Kind and name of the granted role.', ({ roleRef: { kind = '', name = '' } = {} }) => `${kind}/${name}`),
+  ageColumn,
+  textColumn('Users', 'Users who are granted the role.', subjectsOf('User'), 1),
+  textColumn('Groups', 'Groups that are granted the role.', subjectsOf('Group'), 1),
+  textColumn('ServiceAccounts', 'Service accounts that are granted the role.', subjectsOf('ServiceAccount'), 1),
+)
+
+const roleBindingScope = { roleKinds: ['Role', 'ClusterRole'], namespaced: true }
+
+export const roleBinding = defineResource<RoleBinding>({
+  group: rbacGroup,
+  kind: 'RoleBinding',
+  resource: 'rolebindings',
+  namespaced: true,
+  versions: [{ name: 'v1', schema: roleBindingSchema, stored: true }],
+  nameProblems: pathSegmentProblems,
+  defaults: withGroups,
+  validate: (binding, context) => validateBinding(binding, context, roleBindingScope),
+  validateUpdate: validateSameRole,
+  checks: { update: ['metadata', 'validate', 'metadata', 'validate', 'metadataChange', 'validateUpdate'] },
+  createOnUpdate: true,
+  table: bindingTable,
+})
+
+const clusterRoleBindingScope = { roleKinds: ['ClusterRole'], namespaced: false }
+
+export const clusterRoleBinding = defineResource<ClusterRoleBinding>({
+  group: rbacGroup,
+  kind: 'ClusterRoleBinding',
+  resource: 'clusterrolebindings',
+  namespaced: false,
+  versions: [{ name: 'v1', schema: clusterRoleBindingSchema, stored: true }],
+  nameProblems: pathSegmentProblems,
+  defaults: withGroups,
+  validate: (binding, context) => validateBinding(binding, context, clusterRoleBindingScope),
+  validateUpdate: validateSameRole,
+  checks: { update: ['metadata', 'validate', 'metadata', 'validate', 'metadataChange', 'validateUpdate'] },
+  createOnUpdate: true,
+  table: bindingTable,
+})

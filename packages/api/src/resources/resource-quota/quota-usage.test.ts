@@ -1,12 +1,12 @@
-// What objects use of a quota, which scopes they are in, and what they must say.
+// Tests of quota usage by kind, scopes of pods, and required requests and limits.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { identityOf } from '../../api/identity.js'
 import type { ApiObject } from '../../api/object.js'
-import { writeAmounts } from './amounts.js'
-import { evaluatorOf, type QuotaEvaluator } from './evaluator.js'
-import { limitedNames, matchesQuota } from './quota-match.js'
+import { limitedNames, matchesQuota, type QuotaEvaluator } from './quota-evaluator.js'
+import { evaluatorOf } from './quota-usage.js'
+import { writeAmounts } from './resource-amounts.js'
 
 const identity = identityOf('kubernetes')
 const now = Date.parse('2026-01-01T00:00:00Z')
@@ -15,7 +15,7 @@ const usage = (collection: string, object: object, at = now) =>
   writeAmounts(evaluator(collection).usage(object as ApiObject, { identity, now: at }))
 const container = (requests: object, limits: object = {}, name = 'c') => ({ name, resources: { requests, limits } })
 
-test('a pod uses the sum of its containers, or what one before them asks for, and its overhead', () => {
+test('a pod uses the sum of its containers or the largest init container, and its overhead', () => {
   const spec = {
     containers: [container({ cpu: '1', memory: '1Gi' }, { cpu: '2' }), container({ cpu: '500m' })],
     initContainers: [container({ cpu: '1200m', memory: '3Gi' })],
@@ -32,7 +32,7 @@ test('a pod uses the sum of its containers, or what one before them asks for, an
   })
 })
 
-test('huge pages count under both names, and what others bring as requested alone', () => {
+test('huge pages count under both names, extended resources as requests only', () => {
   const used = usage('pods', { spec: { containers: [container({ 'hugepages-2Mi': '4Mi', 'example.com/gpu': '2' })] } })
   assert.equal(used['hugepages-2Mi'], '4Mi')
   assert.equal(used['requests.hugepages-2Mi'], '4Mi')
@@ -40,7 +40,7 @@ test('huge pages count under both names, and what others bring as requested alon
   assert.equal(used['example.com/gpu'], undefined)
 })
 
-test('a pod that has ended, or should have long ago, is only counted', () => {
+test('a terminated pod, or one past its grace period, uses count/pods only', () => {
   const spec = { containers: [container({ cpu: '1' })] }
   assert.deepEqual(usage('pods', { spec, status: { phase: 'Failed' } }), { 'count/pods': '1' })
   const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 }
@@ -48,7 +48,7 @@ test('a pod that has ended, or should have long ago, is only counted', () => {
   assert.deepEqual(usage('pods', { metadata, spec }, now + 31_000), { 'count/pods': '1' })
 })
 
-test('a service uses its ports on nodes and its balancer', () => {
+test('a Service uses node ports and load balancers', () => {
   const ports = [{ port: 1, nodePort: 30000 }, { port: 2 }]
   assert.deepEqual(usage('services', { spec: { type: 'NodePort', ports } }), {
     'count/services': '1',
@@ -65,7 +65,7 @@ test('a service uses its ports on nodes and its balancer', () => {
   })
 })
 
-test('a claim uses storage, in whole bytes, altogether and of its class', () => {
+test('a claim uses storage in whole bytes, in total and by storage class', () => {
   const spec = { storageClassName: 'gold', resources: { requests: { storage: '1500m' } } }
   assert.deepEqual(usage('persistentvolumeclaims', { spec }), {
     'count/persistentvolumeclaims': '1',
@@ -76,7 +76,7 @@ test('a claim uses storage, in whole bytes, altogether and of its class', () => 
   })
 })
 
-test('every other kind is counted, some under a short name, too, and events are not', () => {
+test('other kinds are counted, some under a short name, too; events are not', () => {
   assert.deepEqual(usage('deployments.apps', {}), { 'count/deployments.apps': '1' })
   assert.deepEqual(usage('secrets', {}), { 'count/secrets': '1', secrets: '1' })
   assert.equal(evaluatorOf('events'), undefined)
@@ -107,25 +107,25 @@ const scopes: readonly [string, object, object, boolean][] = [
   ['Nothing', {}, {}, false],
 ]
 
-for (const [scopeName, more, spec, wanted] of scopes) {
-  test(`a pod ${JSON.stringify(spec)} is ${wanted ? '' : 'not '}in ${scopeName} ${JSON.stringify(more)}`, () =>
-    assert.equal(evaluator('pods').isInScope({ scopeName, operator: 'Exists', ...more }, { spec } as ApiObject), wanted))
+for (const [scopeName, more, spec, isExpected] of scopes) {
+  test(`a pod ${JSON.stringify(spec)} is ${isExpected ? '' : 'not '}in ${scopeName} ${JSON.stringify(more)}`, () =>
+    assert.equal(evaluator('pods').isInScope({ scopeName, operator: 'Exists', ...more }, { spec } as ApiObject), isExpected))
 }
 
-test('a scope that cannot be understood says so', () => {
-  const ask = (operator: string) => () => evaluator('pods').isInScope({ scopeName: 'PriorityClass', operator, values: [] }, {})
-  assert.throws(ask('In'), /values set can't be empty/)
-  assert.throws(ask('Gt'), /"Gt" is not a valid scope selector operator/)
+test('an invalid scope selector throws', () => {
+  const evaluate = (operator: string) => () => evaluator('pods').isInScope({ scopeName: 'PriorityClass', operator, values: [] }, {})
+  assert.throws(evaluate('In'), /values set can't be empty/)
+  assert.throws(evaluate('Gt'), /"Gt" is not a valid scope selector operator/)
 })
 
-test('a quota with scopes has a say about pods alone', () => {
+test('a quota with scopes applies to pods only', () => {
   const quota = { spec: { scopes: ['BestEffort'] }, status: { hard: { pods: '1', services: '1' } } }
   assert.equal(matchesQuota(evaluator('pods'), quota, {}, identity), true)
   assert.equal(matchesQuota(evaluator('services'), quota, {}, identity), false)
   assert.equal(matchesQuota(evaluator('secrets'), { status: { hard: { pods: '1' } } }, {}, identity), false)
 })
 
-test('each kind knows its amounts', () => {
+test('limitedNames filters by kind', () => {
   const hard = Object.fromEntries(
     [
       'pods',
@@ -143,7 +143,7 @@ test('each kind knows its amounts', () => {
   assert.deepEqual(limitedNames(evaluator('jobs.batch'), hard, identity), ['count/jobs.batch'])
 })
 
-test('containers must say what is limited', () => {
+test('containers must set limited resources', () => {
   const spec = {
     containers: [container({ cpu: '1' }, {}, 'b'), container({}, { memory: '1' }, 'a')],
     initContainers: [container({}, {}, 'z')],

@@ -1,4 +1,4 @@
-// Amounts of resources by name: what is used, and what may be.
+// ResourceList arithmetic: quantities by resource name, for quota usage and limits.
 
 import {
   addQuantities,
@@ -12,7 +12,6 @@ import {
 
 export type Amounts = ReadonlyMap<string, Quantity>
 
-/** As objects have them. */
 export type WrittenAmounts = { readonly [name: string]: string }
 
 export const noAmounts: Amounts = new Map()
@@ -29,7 +28,6 @@ export function readAmounts(written: WrittenAmounts | undefined): Amounts {
 export const writeAmounts = (amounts: Amounts): WrittenAmounts =>
   Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, printQuantity(amount)]))
 
-/** What is in either, added up. */
 export function addAmounts(a: Amounts, b: Amounts): Amounts {
   if (b.size === 0) return a
   const sum = new Map(a)
@@ -40,7 +38,6 @@ export function addAmounts(a: Amounts, b: Amounts): Amounts {
   return sum
 }
 
-/** What is only in the second counts below nothing. */
 export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
   if (b.size === 0) return a
   const difference = new Map(a)
@@ -48,7 +45,6 @@ export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
   return difference
 }
 
-/** The larger one of each. */
 export function largerAmounts(a: Amounts, b: Amounts): Amounts {
   if (b.size === 0) return a
   const larger = new Map(a)
@@ -59,9 +55,8 @@ export function largerAmounts(a: Amounts, b: Amounts): Amounts {
   return larger
 }
 
-/** Those that are named, and not nothing. */
-export function onlyAmounts(amounts: Amounts, isNamed: (name: string) => boolean): Amounts {
-  const some = new Map<string, Quantity>()
-  for (const [name, amount] of amounts) if (isNamed(name) && !isZeroQuantity(amount)) some.set(name, amount)
-  return some
+export function filterAmounts(amounts: Amounts, hasName: (name: string) => boolean): Amounts {
+  const filtered = new Map<string, Quantity>()
+  for (const [name, amount] of amounts) if (hasName(name) && !isZeroQuantity(amount)) filtered.set(name, amount)
+  return filtered
 }

@@ -1,23 +1,18 @@
-// Priority classes: names for how important pods are. A class keeps its number for good, as pods have copied it.
+// PriorityClass: maximum value, system classes, immutable value and preemptionPolicy, printer columns.
 
-import { defineResource } from '../../api/definition.js'
+import { defineResource } from '../../api/definition/resource-definition.js'
 import { type FieldError, forbidden } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
 import { withMetadata } from '../../api/object.js'
-import { ageColumn, nameColumn } from '../../api/table-columns.js'
-import { checkChoice, joined } from '../../api/validation/collect.js'
-import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { withMissing } from '../core/pod-spec/missing-members.js'
+import { checkChoice, checkUnchanged, dnsSubdomainProblems, joined, noErrors } from '../../api/validation/checks.js'
 import { preemptionPolicies } from '../core/pod-spec/validate-pod-spec.js'
-import { countColumn } from '../core/workload-columns.js'
+import { withMissing } from '../core/pod-spec/visit-containers.js'
+import { ageColumn, countColumn, flagColumn, nameColumn, tableOf } from '../printer-columns.js'
 import { type PriorityClass, priorityClass as schema } from './v1.schema.js'
 
 const systemPrefix = 'system-'
 const highestUserPriority = 1_000_000_000
 
-/** The classes of the system itself, which no one else may define. */
-export const systemPriorities: ReadonlyMap<string, number> = new Map([
+const systemPriorities: ReadonlyMap<string, number> = new Map([
   ['system-node-critical', 2 * highestUserPriority + 1000],
   ['system-cluster-critical', 2 * highestUserPriority],
 ])
@@ -37,12 +32,12 @@ const validateValue = (value: number): readonly FieldError[] =>
 
 function validateSystemClass(name: string, value: number, globalDefault: boolean): readonly FieldError[] {
   const known = systemPriorities.get(name)
-  const refused = (why: string): readonly FieldError[] => [
-    forbidden('metadata.name', `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${why}`),
+  const nameErrors = (reason: string): readonly FieldError[] => [
+    forbidden('metadata.name', `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${reason}`),
   ]
-  if (known === undefined) return refused(`${name} is not a known system priority class`)
-  if (known !== value) return refused(`value of ${name} PriorityClass must be ${known}`)
-  return globalDefault ? refused(`globalDefault of ${name} PriorityClass must be false`) : noErrors
+  if (known === undefined) return nameErrors(`${name} is not a known system priority class`)
+  if (known !== value) return nameErrors(`value of ${name} PriorityClass must be ${known}`)
+  return globalDefault ? nameErrors(`globalDefault of ${name} PriorityClass must be false`) : noErrors
 }
 
 const validateUpdate = (next: PriorityClass, old: PriorityClass): readonly FieldError[] =>
@@ -65,18 +60,14 @@ export const priorityClass = defineResource<PriorityClass>({
   validateUpdate,
   deleteProblem: ({ metadata }) =>
     systemPriorities.has(metadata?.name ?? '') ? 'this is a system priority class and cannot be deleted' : undefined,
-  table: {
-    columns: [
-      nameColumn,
-      countColumn('Value', 'How important pods of the class are.'),
-      { name: 'Global-Default', type: 'boolean', description: 'Whether pods that name no class have this one.' },
-      ageColumn,
-    ],
-    cells: ({ metadata, value, globalDefault }, { now }) => [
-      metadata?.name ?? '',
-      value ?? 0,
-      globalDefault ?? false,
-      ageOf(metadata?.creationTimestamp, now),
-    ],
-  },
+  table: tableOf<PriorityClass>(
+    nameColumn,
+    countColumn('Value', 'Priority of pods of the class.', ({ value }) => value ?? 0),
+    flagColumn(
+      'Global-Default',
+      'Whether the class is the default of pods without a class.',
+      ({ globalDefault }) => globalDefault ?? false,
+    ),
+    ageColumn,
+  ),
 })

@@ -1,11 +1,11 @@
-// Drivers of storage: defaults, tokens, what stays, and what is counted as a change.
+// Tests of CSIDrivers: defaults, token requests, immutable fields, generation.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen, testContext } from '../../api/rule-context.fixture.js'
 import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
-import { expectErrors, usualContext } from '../expect-errors.fixture.js'
-import { csiDriver } from './csi-driver.js'
+import { expectErrors, rowTitle, usualContext } from '../expect-errors.fixture.js'
+import { csiDriver } from './csi.js'
 import type { CSIDriver, CSIDriverSpec } from './v1.schema.js'
 
 const context = usualContext()
@@ -21,49 +21,40 @@ const complete: CSIDriverSpec = {
 const make = (spec: CSIDriverSpec = {}, name = metadata.name): CSIDriver =>
   frozen({ metadata: { ...metadata, name }, spec: { ...complete, ...spec } })
 
-test('what a driver has when it does not say, by the features that are on', () => {
+test('defaults, with and without feature gates', () => {
   assert.deepEqual(csiDriver.defaults?.(frozen({ metadata }), context), make())
   assert.deepEqual(csiDriver.defaults?.(frozen({ metadata }), testContext()), make({ seLinuxMount: false }))
   assert.deepEqual(csiDriver.prepareCreate?.(make({ seLinuxMount: true }), context), make())
 })
 
-const rows: readonly { readonly title: string; readonly object: CSIDriver; readonly found: readonly string[] }[] = [
-  { title: 'defaults', object: make(), found: [] },
-  { title: 'a long name', object: make({}, 'd'.repeat(64)), found: [] },
-  {
-    title: 'nothing',
-    object: frozen({ metadata }),
-    found: [
-      'spec.attachedRequired: Required value',
-      'spec.podInfoOnMount: Required value',
-      'spec.storageCapacity: Required value',
-      'spec.fsGroupPolicy: Required value',
-    ],
-  },
-  {
-    title: 'words that mean nothing',
-    object: make({ volumeLifecycleModes: ['Forever'], fsGroupPolicy: 'Maybe' }),
-    found: [
-      'spec.fsGroupPolicy: Unsupported value: "Maybe": supported values: "File", "None", "ReadWriteOnceWithFSType"',
-      'spec.volumeLifecycleModes: Unsupported value: "Forever": supported values: "Persistent", "Ephemeral"',
-    ],
-  },
-  {
-    title: 'tokens that are wrong',
-    object: make({
+const rows: readonly (readonly [object: CSIDriver, ...expected: readonly string[]])[] = [
+  [make()],
+  [make({}, 'd'.repeat(64))],
+  [
+    frozen({ metadata }),
+    'spec.attachedRequired: Required value',
+    'spec.podInfoOnMount: Required value',
+    'spec.storageCapacity: Required value',
+    'spec.fsGroupPolicy: Required value',
+  ],
+  [
+    make({ volumeLifecycleModes: ['Forever'], fsGroupPolicy: 'Maybe' }),
+    'spec.fsGroupPolicy: Unsupported value: "Maybe": supported values: "File", "None", "ReadWriteOnceWithFSType"',
+    'spec.volumeLifecycleModes: Unsupported value: "Forever": supported values: "Persistent", "Ephemeral"',
+  ],
+  [
+    make({
       tokenRequests: [{ audience: 'a', expirationSeconds: 5 }, { audience: 'a' }, { audience: 'b', expirationSeconds: 2 ** 32 + 1 }, {}],
     }),
-    found: [
-      'spec.tokenRequests[0].expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes',
-      'spec.tokenRequests[1].audience: Duplicate value: "a"',
-      'spec.tokenRequests[2].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
-    ],
-  },
+    'spec.tokenRequests[0].expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes',
+    'spec.tokenRequests[1].audience: Duplicate value: "a"',
+    'spec.tokenRequests[2].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
+  ],
 ]
-for (const { title, object, found } of rows)
-  test(`a driver with ${title}`, () => expectErrors(validateCreation(csiDriver, object, context), found))
+for (const [object, ...expected] of rows)
+  test(`a driver: ${rowTitle(object, expected)}`, () => expectErrors(validateCreation(csiDriver, object, context), expected))
 
-test('what was agreed on stays', () => {
+test('attachRequired, fsGroupPolicy, podInfoOnMount and volumeLifecycleModes are immutable', () => {
   const next = make({
     attachRequired: false,
     fsGroupPolicy: 'None',
@@ -79,7 +70,7 @@ test('what was agreed on stays', () => {
   ])
 })
 
-test('a generation is counted from the first change that matters', () => {
+test('changes of mutable fields increase the generation', () => {
   const generation = (next: CSIDriver) => csiDriver.prepareUpdate?.(next, make(), context).metadata?.generation
   assert.deepEqual(
     [generation(make({ storageCapacity: true })), generation(make({ requiresRepublish: true })), generation(make({ tokenRequests: [{}] }))],
@@ -87,7 +78,7 @@ test('a generation is counted from the first change that matters', () => {
   )
 })
 
-test('a row of the table', () => {
+test('printer columns', () => {
   const cells = csiDriver.table?.cells(make({ tokenRequests: [{ audience: 'a' }, { audience: 'b' }] }), context)
   assert.deepEqual(cells, ['d.example', true, false, false, 'a,b', false, 'Persistent', '60m'])
   assert.deepEqual(csiDriver.table?.cells(frozen({ metadata }), context), [

@@ -1,9 +1,9 @@
-// JSON of schemas that may be something else as well, and JSON of quantities: read and written again.
+// Reading and writing of the unions in JSONSchemaProps, of quantities and of fields that are always written.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as s from './node.js'
-import { printPath } from './path.js'
+import * as s from '../node.js'
+import { printPath } from '../path.js'
 import { readValue, SchemaReadError } from './read.js'
 import { writeValue } from './write.js'
 
@@ -16,13 +16,13 @@ const props: s.StructNode = s.struct('Props', {
 })
 
 const rows: readonly { readonly name: string; readonly sent: unknown; readonly written: string; readonly unknown?: readonly string[] }[] = [
-  { name: 'a schema', sent: { items: { type: 'a', items: {} } }, written: '{"items":{"type":"a","items":{}}}' },
-  { name: 'a list of schemas', sent: { items: [{ type: 'a' }, null] }, written: '{"items":[{"type":"a"},{}]}' },
-  { name: 'no', sent: { more: false }, written: '{"more":false}' },
-  { name: 'a schema for more', sent: { more: { type: '' } }, written: '{"more":{}}' },
-  { name: 'texts', sent: { needs: { a: ['b'], c: { type: 'd' } } }, written: '{"needs":{"a":["b"],"c":{"type":"d"}}}' },
+  { name: 'schema', sent: { items: { type: 'a', items: {} } }, written: '{"items":{"type":"a","items":{}}}' },
+  { name: 'array of schemas', sent: { items: [{ type: 'a' }, null] }, written: '{"items":[{"type":"a"},{}]}' },
+  { name: 'false', sent: { more: false }, written: '{"more":false}' },
+  { name: 'schema for schemaOrBool', sent: { more: { type: '' } }, written: '{"more":{}}' },
+  { name: 'strings', sent: { needs: { a: ['b'], c: { type: 'd' } } }, written: '{"needs":{"a":["b"],"c":{"type":"d"}}}' },
   {
-    name: 'unknown members go, and only those in plain sight are named',
+    name: 'unknown fields are dropped, and reported only outside unions',
     sent: { x: 1, items: { y: 2 } },
     written: '{"items":{}}',
     unknown: ['x'],
@@ -38,7 +38,7 @@ for (const { name, sent, written, unknown = [] } of rows) {
 }
 
 for (const sent of [{ items: 1 }, { more: [] }, { needs: { a: [1] } }]) {
-  test(`unions: ${JSON.stringify(sent)} is refused`, () => assert.throws(() => readValue(props, sent), SchemaReadError))
+  test(`unions: ${JSON.stringify(sent)} is rejected`, () => assert.throws(() => readValue(props, sent), SchemaReadError))
 }
 
 const sized = s.struct('Sized', {
@@ -51,23 +51,23 @@ const sized = s.struct('Sized', {
   maybe: s.field(7, s.quantity, { pointer: true }),
 })
 
-test('quantities are read to their one spelling', () => {
+test('quantities become canonical', () => {
   const { value } = readValue(sized, { size: 1.5, limits: { a: '1024Mi', b: 2, c: ' 1 ' } })
   assert.deepEqual(value, { size: '1500m', limits: { a: '1Gi', b: '2', c: '1' } })
 })
 
-test('the first moment of the year 1 is no time', () => {
+test('the zero time of Go is dropped', () => {
   assert.deepEqual(readValue(sized, { when: '0001-01-01T00:00:00Z' }).value, {})
   assert.deepEqual(readValue(sized, { when: '0001-01-01T00:00:01Z' }).value, { when: '0001-01-01T00:00:01Z' })
 })
 
-test('what is no quantity is refused with its path', () => {
+test('an invalid quantity is rejected with its path', () => {
   assert.throws(
     () => readValue(sized, { limits: { a: 'much' } }),
     (thrown) => thrown instanceof SchemaReadError && thrown.path === 'limits.a' && /quantities must match/.test(thrown.message),
   )
 })
 
-test('what the reference has structs for is always written', () => {
+test('types that are structs in Go are always written', () => {
   assert.equal(writeValue(sized, {}), '{"size":"0","wait":"0s","port":0,"when":null,"data":null}')
 })

@@ -1,8 +1,8 @@
-// Null fields taken out of canonical JSON: nothing else goes, and where something else could, nothing does.
+// Removal of null fields from stored JSON, and schemas for which it is impossible.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { any, bytes, field, lazy, list, map, string, struct, time } from './node.js'
+import { any, bytes, field, lazy, list, map, string, struct, time } from '../node.js'
 import { withoutNullFields } from './null-fields.js'
 import { readValue } from './read.js'
 import { writeValue } from './write.js'
@@ -27,7 +27,7 @@ const values: readonly object[] = [
 ]
 
 for (const value of values) {
-  test(`what remains is what a reading gives: ${JSON.stringify(value)}`, () => {
+  test(`the result reads like the original text: ${JSON.stringify(value)}`, () => {
     const text = writeValue(thing, value)
     const without = withoutNullFields(thing, text)
     assert.ok(without !== undefined && !without.includes(':null}') && !without.includes(',,'))
@@ -39,16 +39,16 @@ for (const value of values) {
   })
 }
 
-const doubtful = {
+const ambiguous = {
   'JSON of any shape': struct('Any', { since: field(1, time), raw: field(2, any('raw')) }),
   'maps with members that may be null': struct('Bytes', { since: field(1, time), data: field(2, map(bytes)) }),
-  'doubts below others': struct('Deep', { since: field(1, time), a: field(2, list(struct('B', { c: field(1, any('json')) }))) }),
+  'nested JSON of any shape': struct('Deep', { since: field(1, time), a: field(2, list(struct('B', { c: field(1, any('json')) }))) }),
 }
 
-for (const [name, schema] of Object.entries(doubtful))
-  test(`not where there are ${name}`, () => assert.equal(withoutNullFields(schema, '{"since":null}'), undefined))
+for (const [name, schema] of Object.entries(ambiguous))
+  test(`withoutNullFields returns undefined for ${name}`, () => assert.equal(withoutNullFields(schema, '{"since":null}'), undefined))
 
-test('a schema may contain itself', () => {
+test('null fields of recursive schemas are removed', () => {
   const node: Parameters<typeof withoutNullFields>[0] = struct('Node', {
     since: field(1, time),
     next: field(

@@ -1,37 +1,36 @@
-// A careful JSON parser for what the native one cannot say: duplicate members with their paths and places, integers of
-// any length, and errors in the reference's words. The hot path uses it only after the native parser met something odd.
+// JSON parser for what JSON.parse cannot report: duplicate members with paths, integers beyond 2^53 and kube-apiserver's error messages.
+// Slower than JSON.parse, so callers use it only for texts that need it.
 
-import type { PathElement, PathSet } from './path.js'
+import type { PathElement, PathSet } from '../path.js'
 import { isRecord, setMember } from './read.js'
 
 export interface CarefulJson {
   readonly value: unknown
-  /** Members that stood more than once in their object, each once and in the order of the document; the reference, too, tells of a hundred. */
-  readonly duplicates: readonly PlacedPath[]
+  /** At most a hundred, as in kube-apiserver. */
+  readonly duplicates: readonly LocatedPath[]
 }
 
-export interface PlacedPath {
+interface LocatedPath {
   readonly path: readonly PathElement[]
-  /** Where in the text the second one stands. */
-  readonly place: number
+  readonly offset: number
 }
 
-export interface CarefulOptions {
+interface CarefulOptions {
   readonly maxDepth?: number
-  /** Members whose places are wanted. */
+  /** Paths whose offsets in the text are recorded. */
   readonly wanted?: PathSet
-  /** What becomes of a number with a point or an exponent. */
+  /** Reads numbers with a decimal point or an exponent. */
   readonly decimal?: (path: readonly PathElement[], digits: string) => unknown
 }
 
-/** The text is not JSON; the message says at which character and why. */
+/** Invalid JSON, with the message of Go's encoding/json. */
 export class JsonSyntaxError extends Error {
   override readonly name = 'JsonSyntaxError'
 }
 
 export const maxJsonDepth = 1000
 const maxDuplicates = 100
-/** Integers with more digits are read as floating-point numbers. The reference does so from 20 digits on. */
+/** Longer integers become floats. kube-apiserver converts from 20 digits on. */
 const maxIntegerDigits = 64
 
 export function parseJsonCarefully(text: string, { maxDepth = maxJsonDepth, wanted, decimal }: CarefulOptions = {}): CarefulJson {
@@ -54,11 +53,11 @@ const zero = code('0')
 const nine = code('9')
 const firstPrintable = code(' ')
 
-/** No text matches this in two ways: it takes as long as the number is. */
-const numberForm = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+/** Matches in linear time: no two parts can match the same character. */
+const numberSyntax = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 class Parser {
-  readonly duplicates: PlacedPath[] = []
+  readonly duplicates: LocatedPath[] = []
   private readonly text: string
   private readonly maxDepth: number
   private readonly path: PathElement[] = []
@@ -75,13 +74,13 @@ class Parser {
 
   document(wanted: PathSet | undefined): unknown {
     const value = this.value(wanted)
-    this.space()
-    if (this.at < this.text.length) this.unexpected('after top-level value')
+    this.skipSpace()
+    if (this.at < this.text.length) this.throwUnexpected('after top-level value')
     return value
   }
 
   private value(wanted: PathSet | undefined): unknown {
-    const next = this.space()
+    const next = this.skipSpace()
     if (next === quote) return this.string()
     if (next === openBrace) return this.object(wanted)
     if (next === openBracket) return this.array(wanted)
@@ -90,24 +89,24 @@ class Parser {
   }
 
   private literal(): boolean | null {
-    for (const [word, value] of literals) {
-      if (!this.text.startsWith(word, this.at)) continue
-      this.at += word.length
+    for (const [literal, value] of literals) {
+      if (!this.text.startsWith(literal, this.at)) continue
+      this.at += literal.length
       return value
     }
-    return this.literalProblem()
+    return this.literalError()
   }
 
   private object(wanted: PathSet | undefined): Record<string, unknown> {
     this.enter()
     const out: Record<string, unknown> = {}
     const seen = new Map<string, 'once' | 'reported'>()
-    for (let next = this.space(); next !== closeBrace || seen.size > 0; next = this.space()) {
+    for (let next = this.skipSpace(); next !== closeBrace || seen.size > 0; next = this.skipSpace()) {
       if (seen.size > 0) {
         if (next === closeBrace) break
-        if (next !== comma) this.unexpected('after object key:value pair')
+        if (next !== comma) this.throwUnexpected('after object key:value pair')
         this.at++
-        this.space()
+        this.skipSpace()
       }
       this.member(out, seen, wanted)
     }
@@ -116,15 +115,15 @@ class Parser {
   }
 
   private member(out: Record<string, unknown>, seen: Map<string, 'once' | 'reported'>, wanted: PathSet | undefined): void {
-    const place = this.at
-    if (this.text.charCodeAt(place) !== quote) this.unexpected('looking for beginning of object key string')
+    const offset = this.at
+    if (this.text.charCodeAt(offset) !== quote) this.throwUnexpected('looking for beginning of object key string')
     const key = this.string()
-    if (this.space() !== colon) this.unexpected('after object key')
+    if (this.skipSpace() !== colon) this.throwUnexpected('after object key')
     this.at++
     this.path.push(key)
-    const below = wanted?.below(key)
-    below?.meet(place)
-    const value = this.value(below)
+    const inner = wanted?.child(key)
+    inner?.recordOffset(offset)
+    const value = this.value(inner)
     const before = seen.get(key)
     if (before === undefined) {
       seen.set(key, 'once')
@@ -132,9 +131,9 @@ class Parser {
     } else {
       if (before === 'once' && this.duplicates.length < maxDuplicates) {
         seen.set(key, 'reported')
-        this.duplicates.push({ path: [...this.path], place })
+        this.duplicates.push({ path: [...this.path], offset })
       }
-      setMember(out, key, mergeAgain(out[key], value))
+      setMember(out, key, mergeDuplicate(out[key], value))
     }
     this.path.pop()
   }
@@ -142,17 +141,17 @@ class Parser {
   private array(wanted: PathSet | undefined): unknown[] {
     this.enter()
     const out: unknown[] = []
-    if (this.space() === closeBracket) {
+    if (this.skipSpace() === closeBracket) {
       this.leave()
       return out
     }
     for (;;) {
       this.path.push(out.length)
-      out.push(this.value(wanted?.below(out.length)))
+      out.push(this.value(wanted?.child(out.length)))
       this.path.pop()
-      const next = this.space()
+      const next = this.skipSpace()
       if (next === closeBracket) break
-      if (next !== comma) this.unexpected('after array element')
+      if (next !== comma) this.throwUnexpected('after array element')
       this.at++
     }
     this.leave()
@@ -167,23 +166,23 @@ class Parser {
     for (let next = text.charCodeAt(at); next !== quote; next = text.charCodeAt(++at)) {
       if (next === backslash) {
         const length = escapeLength(text, at)
-        if (length === 0) return this.stringProblem(at)
+        if (length === 0) return this.stringError(at)
         at += length - 1
         isEscaped = true
-      } else if (!(next >= firstPrintable)) return this.stringProblem(at) // not a number at the end of the text
+      } else if (!(next >= firstPrintable)) return this.stringError(at) // NaN at the end of the text
     }
     this.at = at + 1
     return isEscaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at)
   }
 
   private number(): unknown {
-    numberForm.lastIndex = this.at
-    const match = numberForm.exec(this.text)
+    numberSyntax.lastIndex = this.at
+    const match = numberSyntax.exec(this.text)
     if (match === null) {
       this.at++
-      return this.unexpected('in numeric literal')
+      return this.throwUnexpected('in numeric literal')
     }
-    this.at = numberForm.lastIndex
+    this.at = numberSyntax.lastIndex
     const digits = match[0]
     if (this.decimal !== undefined && /[.eE]/.test(digits)) return this.decimal(this.path, digits)
     const value = Number(digits)
@@ -194,8 +193,7 @@ class Parser {
     return value
   }
 
-  /** Over white space; what comes then, not a number at the end of the text. */
-  private space(): number {
+  private skipSpace(): number {
     const { text } = this
     for (;;) {
       const next = text.charCodeAt(this.at)
@@ -214,34 +212,33 @@ class Parser {
     this.depth--
   }
 
-  /** A word that begins like `true` and goes on otherwise is reported at the letter where it goes wrong. */
-  private literalProblem(): never {
-    for (const [word] of literals) {
-      if (this.text[this.at] !== word[0]) continue
+  /** Reports the first character that differs from the literal. */
+  private literalError(): never {
+    for (const [literal] of literals) {
+      if (this.text[this.at] !== literal[0]) continue
       let length = 1
-      while (length < word.length && this.text[this.at + length] === word[length]) length++
+      while (length < literal.length && this.text[this.at + length] === literal[length]) length++
       this.at += length
-      return this.unexpected(`in literal ${word} (expecting ${JSON.stringify(word[length] ?? '').replaceAll('"', "'")})`)
+      return this.throwUnexpected(`in literal ${literal} (expecting ${JSON.stringify(literal[length] ?? '').replaceAll('"', "'")})`)
     }
-    return this.unexpected('looking for beginning of value')
+    return this.throwUnexpected('looking for beginning of value')
   }
 
-  /** What is wrong with a string at a place in it: an escape, or a character that may not stand there. */
-  private stringProblem(at: number): never {
+  private stringError(at: number): never {
     this.at = at
-    if (this.text.charCodeAt(at) !== backslash) return this.unexpected('in string literal')
+    if (this.text.charCodeAt(at) !== backslash) return this.throwUnexpected('in string literal')
     if (this.text[at + 1] !== 'u') {
       this.at = at + 1
-      return this.unexpected('in string escape code')
+      return this.throwUnexpected('in string escape code')
     }
     this.at = at + 2 + (/^[0-9a-fA-F]*/.exec(this.text.slice(at + 2, at + 6))?.[0].length ?? 0)
-    return this.unexpected('in \\u hexadecimal character escape')
+    return this.throwUnexpected('in \\u hexadecimal character escape')
   }
 
-  private unexpected(where: string): never {
+  private throwUnexpected(where: string): never {
     const character = this.text[this.at]
     if (character === undefined) throw new JsonSyntaxError('unexpected end of JSON input')
-    throw new JsonSyntaxError(`invalid character ${showCharacter(character)} ${where}`)
+    throw new JsonSyntaxError(`invalid character ${quoteCharacter(character)} ${where}`)
   }
 }
 
@@ -253,23 +250,19 @@ const literals = [
 
 const simpleEscapes = '"\\/bfnrt'
 
-/** How long the escape at a place is; 0 for what is none. */
 function escapeLength(text: string, at: number): number {
   const name = text[at + 1]
   if (name === 'u') return /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6)) ? 6 : 0
   return name !== undefined && simpleEscapes.includes(name) ? 2 : 0
 }
 
-const showCharacter = (character: string): string =>
+const quoteCharacter = (character: string): string =>
   character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${JSON.stringify(character).slice(1, -1)}'`
 
-/**
- * What a repeated member does: objects flow into one another, of everything else the last one stands. The first object was made here
- * and is changed itself: a copy for each repetition would be as long as all that came before it.
- */
-function mergeAgain(before: unknown, after: unknown): unknown {
+/** Merges duplicate objects as kube-apiserver does. In place: copies would take quadratic time. */
+function mergeDuplicate(before: unknown, after: unknown): unknown {
   if (!isRecord(before) || !isRecord(after)) return after
   for (const key of Object.keys(after))
-    setMember(before, key, Object.hasOwn(before, key) ? mergeAgain(before[key], after[key]) : after[key])
+    setMember(before, key, Object.hasOwn(before, key) ? mergeDuplicate(before[key], after[key]) : after[key])
   return before
 }

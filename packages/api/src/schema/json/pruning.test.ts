@@ -1,10 +1,10 @@
-// Orders of unknown members: of merged documents, and of custom kinds.
+// Order of pruned paths in messages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { jsonField, list, type SchemaNode, type StructNode, string, struct } from './node.js'
-import { type PathElement, printPath } from './path.js'
-import { inMemberOrder, inPruningOrder, inTextOrder } from './unknown-order.js'
+import { jsonField, list, type SchemaNode, type StructNode, string, struct } from '../node.js'
+import { type PathElement, printPath } from '../path.js'
+import { inMemberOrder, inPruningOrder, inTextOrder } from './pruning.js'
 
 const paths: readonly (readonly PathElement[])[] = [
   ['zed'],
@@ -18,7 +18,7 @@ const paths: readonly (readonly PathElement[])[] = [
   ['metadata', 'bb'],
 ]
 
-test('as a document has them whose members are sorted', () => {
+test('inMemberOrder sorts by member names and list positions', () => {
   assert.deepEqual(inMemberOrder(paths).map(printPath), [
     'apple',
     'metadata.bb',
@@ -32,12 +32,12 @@ test('as a document has them whose members are sorted', () => {
   ])
 })
 
-test('by what they are called', () => {
+test('inTextOrder sorts by printed path', () => {
   const spec = inTextOrder(paths).map(printPath).slice(3, -1)
   assert.deepEqual(spec, ['spec.inner-x', 'spec.inner.metadata.a', 'spec.inner.x', 'spec.list[10].b', 'spec.list[9].b'])
 })
 
-test('of a custom kind metadata comes first, and that of objects inside of it last', () => {
+test('inPruningOrder puts metadata first and metadata of embedded objects last', () => {
   const metadata = struct('ObjectMeta', { name: jsonField(string) })
   const inner: SchemaNode = struct('inner', { metadata: jsonField({ ...metadata, loose: true }) })
   const root: StructNode = struct('Kind', {

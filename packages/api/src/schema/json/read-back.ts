@@ -1,41 +1,38 @@
-// The reading that gives what the store would give back of a value: the same as writing it for the store and parsing that text, without the
-// text. Whoever changes an object again and again has it at hand from the last write; to parse 50 KB anew was a tenth of an update.
-//
-// Long parts (maps of texts, free JSON, lists) are shared with the value where they are as they would be parsed; structs are new, but for those
-// that are kept (kept-struct).
+// Computes what parsing the stored JSON of a value would give, without the text. Parsing 50 KB took a tenth of an update.
+// Lists and maps are shared with the value unless an item, a key or the key order changes; structs are copied unless their text is cached.
 
-import { compareText, sortTexts } from '../base/text-order.js'
-import { isKeptStruct, keptStructs } from './kept-struct.js'
-import { type AnyNode, type Field, isLoose, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { compareText, sortTexts } from '../../base/text-order.js'
+import { type AnyNode, type Field, isLoose, type LazyNode, resolve, type SchemaNode, type StructNode } from '../node.js'
 import { isRecord, setMember } from './read.js'
+import { cachedStructTexts, hasCachedText } from './struct-text-cache.js'
 import { absentText, omitsStored, writeAny } from './write.js'
 
-type Reading = (value: unknown) => unknown
+type ReadBack = (value: unknown) => unknown
 
-const values = new WeakMap<SchemaNode, Reading>()
-const fields = new WeakMap<StructNode, Reading>()
+const valueReadBacks = new WeakMap<SchemaNode, ReadBack>()
+const fieldReadBacks = new WeakMap<StructNode, ReadBack>()
 
-/** What would be parsed of `writeStoredFields` in braces, for values that are written without nulls in members and without big numbers. */
+/** Requires a value without null members and without integers beyond 2^53. */
 export function readBackFields(node: StructNode, value: unknown): unknown {
-  let reading = fields.get(node)
-  if (reading === undefined) {
-    reading = compileFields(node)
-    fields.set(node, reading)
+  let readBack = fieldReadBacks.get(node)
+  if (readBack === undefined) {
+    readBack = compileFields(node)
+    fieldReadBacks.set(node, readBack)
   }
-  return reading(value)
+  return readBack(value)
 }
 
-function readingOf(node: SchemaNode): Reading {
-  const known = values.get(node)
-  if (known !== undefined) return known
-  let reading: Reading = (value) => reading(value)
-  values.set(node, (value) => reading(value))
-  reading = compile(node)
-  values.set(node, reading)
-  return reading
+function readBackOf(node: SchemaNode): ReadBack {
+  const cached = valueReadBacks.get(node)
+  if (cached !== undefined) return cached
+  let readBack: ReadBack = (value) => readBack(value)
+  valueReadBacks.set(node, (value) => readBack(value))
+  readBack = compile(node)
+  valueReadBacks.set(node, readBack)
+  return readBack
 }
 
-function compile(node: SchemaNode): Reading {
+function compile(node: SchemaNode): ReadBack {
   if (isLoose(node)) return readBackAny
   switch (node.type) {
     case 'string':
@@ -48,27 +45,27 @@ function compile(node: SchemaNode): Reading {
       return (value) => value
     case 'integer':
     case 'number':
-      return withoutSignOfZero
+      return normalizeZero
     case 'intOrString':
-      return (value) => (typeof value === 'string' ? wellFormed(value) : withoutSignOfZero(value))
+      return (value) => (typeof value === 'string' ? wellFormed(value) : normalizeZero(value))
     case 'any':
       return node.schema === undefined ? readBackAny : compileUnion(node.form, node.schema)
     case 'list':
-      return compileList(readingOf(node.item))
+      return compileList(readBackOf(node.item))
     case 'map':
-      return compileMap(readingOf(node.value))
+      return compileMap(readBackOf(node.value))
     case 'struct':
       return compileStruct(node)
     case 'lazy':
-      return (value) => readingOf(resolve(node))(value)
+      return (value) => readBackOf(resolve(node))(value)
   }
 }
 
 const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed())
 
-const withoutSignOfZero: Reading = (value) => (value === 0 ? 0 : value)
+const normalizeZero: ReadBack = (value) => (value === 0 ? 0 : value)
 
-const readBackAny: Reading = (value) => (isAsParsed(value) ? value : JSON.parse(writeAny(value)))
+const readBackAny: ReadBack = (value) => (isAsParsed(value) ? value : JSON.parse(writeAny(value)))
 
 function isAsParsed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
@@ -79,15 +76,14 @@ function isAsParsed(value: unknown): boolean {
   return true
 }
 
-function compileUnion(form: AnyNode['form'], schema: LazyNode): Reading {
-  const one: Reading = (value) => readingOf(schema)(value)
-  const many = compileList(form === 'schemaOrArray' ? one : readBackAny)
-  return (value) => (Array.isArray(value) ? many(value) : isRecord(value) ? one(value) : readBackAny(value))
+function compileUnion(form: AnyNode['form'], schema: LazyNode): ReadBack {
+  const readSchema: ReadBack = (value) => readBackOf(schema)(value)
+  const readList = compileList(form === 'schemaOrArray' ? readSchema : readBackAny)
+  return (value) => (Array.isArray(value) ? readList(value) : isRecord(value) ? readSchema(value) : readBackAny(value))
 }
 
-/** Shared where each item is. */
 const compileList =
-  (item: Reading): Reading =>
+  (item: ReadBack): ReadBack =>
   (value) => {
     const items = value as readonly unknown[]
     let out: unknown[] | undefined
@@ -100,14 +96,13 @@ const compileList =
     return out ?? value
   }
 
-/** Shared where it has its members in the order of the text, each as it would be parsed. */
-function compileMap(item: Reading): Reading {
+function compileMap(item: ReadBack): ReadBack {
   return (value) => {
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
-    // Each member is read once: maps lie in maps, and twice on each level would be twice for each level.
+    // Reads each member once: reading it twice per level would take exponential time.
     let changes: Map<string, unknown> | undefined
-    let before = ''
+    let previousKey = ''
     let isInOrder = true
     for (const key of keys) {
       const member = members[key]
@@ -116,8 +111,8 @@ function compileMap(item: Reading): Reading {
         changes ??= new Map()
         changes.set(key, read)
       }
-      isInOrder &&= key.isWellFormed() && compareText(before, key) <= 0
-      before = key
+      isInOrder &&= key.isWellFormed() && compareText(previousKey, key) <= 0
+      previousKey = key
     }
     if (isInOrder && changes === undefined) return members
     const out: Record<string, unknown> = {}
@@ -126,9 +121,9 @@ function compileMap(item: Reading): Reading {
   }
 }
 
-function compileStruct(node: StructNode): Reading {
+function compileStruct(node: StructNode): ReadBack {
   const inner = (value: unknown): unknown => readBackFields(node, value)
-  if (isKeptStruct(node)) return (value) => (keptStructs.has(value as object) ? value : keep(inner(value) as object))
+  if (hasCachedText(node)) return (value) => (cachedStructTexts.has(value as object) ? value : markCached(inner(value) as object))
   if (!node.typeMeta) return inner
   return (value) => {
     const { kind, apiVersion } = value as { kind?: string; apiVersion?: string }
@@ -136,40 +131,41 @@ function compileStruct(node: StructNode): Reading {
   }
 }
 
-function keep(struct: object): object {
-  keptStructs.set(struct, { text: undefined })
+function markCached(struct: object): object {
+  cachedStructTexts.set(struct, { text: undefined })
   return struct
 }
 
-interface FieldReading {
+interface FieldReadBack {
   readonly name: string
-  readonly read: Reading
+  readonly read: ReadBack
   readonly omits: (value: unknown) => boolean
-  /** The texts that stand for what is absent or omitted; undefined: nothing does. */
+  /** JSON of an absent member; undefined if nothing is written. */
   readonly absent: string | undefined
+  /** JSON of an empty member; undefined if nothing is written. */
   readonly empty: string | undefined
 }
 
-const fieldReading = (name: string, field: Field): FieldReading => ({
+const fieldReadBack = (name: string, field: Field): FieldReadBack => ({
   name,
-  read: readingOf(field.node),
+  read: readBackOf(field.node),
   omits: omitsStored(field),
   absent: absentText(field),
   empty: field.pointer ? undefined : absentText(field),
 })
 
-function compileFields(node: StructNode): Reading {
-  const known = Object.entries(node.fields).map(([name, field]) => fieldReading(name, field))
-  if (node.rest !== undefined) return openReading(known, readingOf(node.rest), node.typeMeta === true)
+function compileFields(node: StructNode): ReadBack {
+  const knownFields = Object.entries(node.fields).map(([name, field]) => fieldReadBack(name, field))
+  if (node.rest !== undefined) return openStructReadBack(knownFields, readBackOf(node.rest), node.typeMeta === true)
   return (value) => {
     const members = value as Record<string, unknown>
     const out: Record<string, unknown> = {}
-    for (const field of known) setField(out, field, members[field.name])
+    for (const field of knownFields) setField(out, field, members[field.name])
     return out
   }
 }
 
-function setField(out: Record<string, unknown>, { name, read, omits, absent, empty }: FieldReading, member: unknown): void {
+function setField(out: Record<string, unknown>, { name, read, omits, absent, empty }: FieldReadBack, member: unknown): void {
   if (member !== undefined && member !== null && !omits(member)) {
     out[name] = read(member)
     return
@@ -178,9 +174,8 @@ function setField(out: Record<string, unknown>, { name, read, omits, absent, emp
   if (text !== undefined) out[name] = JSON.parse(text)
 }
 
-/** Of a struct with members beyond its fields, in the order in which they are written. */
-function openReading(known: readonly FieldReading[], rest: Reading, hasTypeMeta: boolean): Reading {
-  const byName = new Map(known.map((field) => [field.name, field]))
+function openStructReadBack(knownFields: readonly FieldReadBack[], rest: ReadBack, hasTypeMeta: boolean): ReadBack {
+  const byName = new Map(knownFields.map((field) => [field.name, field]))
   return (value) => {
     const members = value as Record<string, unknown>
     const names = new Set(byName.keys())

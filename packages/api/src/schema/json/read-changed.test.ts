@@ -1,8 +1,8 @@
-// That reading what changed gives what reading everything gives.
+// readChanged skips parts that a patched value shares with the previous version; its result must equal that of readValue.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as s from './node.js'
+import * as s from '../node.js'
 import { readValue, SchemaReadError } from './read.js'
 import { readChanged } from './read-changed.js'
 import { hasSentEmpty } from './sent-empty.js'
@@ -52,56 +52,57 @@ const outcome = (read: () => ReturnType<typeof readValue>) => {
 
 const before = readValue(thing, start).value as Plain
 
-/** Both ways, and what they say. */
+/** Asserts that both readers agree, and returns the outcome. */
 function check(value: unknown): ReturnType<typeof outcome> {
-  const all = outcome(() => readValue(thing, value))
+  const expected = outcome(() => readValue(thing, value))
   const text = JSON.stringify(value)
   assert.deepEqual(
     outcome(() => readChanged(thing, before, value)),
-    all,
+    expected,
     text,
   )
-  assert.equal(JSON.stringify(value), text, 'what it was handed is as it was')
-  return all
+  assert.equal(JSON.stringify(value), text, 'the input is unchanged')
+  return expected
 }
 
 const changes: { readonly [name: string]: Plain } = {
-  'a text': { data: { ...(before['data'] as Plain), a: 'other' } },
-  'a quantity in another spelling': { amount: '2000m' },
-  'a quantity in an item': { items: [{ ...(before['items'] as Plain[])[0], limits: { cpu: 2 } }, (before['items'] as Plain[])[1]] },
-  'a time': { at: '2031-01-01T00:00:00+01:00' },
+  string: { data: { ...(before['data'] as Plain), a: 'other' } },
+  'non-canonical quantity': { amount: '2000m' },
+  'quantity in a list item': { items: [{ ...(before['items'] as Plain[])[0], limits: { cpu: 2 } }, (before['items'] as Plain[])[1]] },
+  time: { at: '2031-01-01T00:00:00+01:00' },
   'zero values': { on: false, amount: '0', at: '0001-01-01T00:00:00Z' },
-  'no text': { items: [{ name: '', count: 0 }] },
-  'lists and maps without anything': { data: {}, items: [], always: [] },
-  nothing: { data: null, amount: null, items: [null], inner: null },
-  'nothing in a map': { data: { a: null, b: '2' }, bytes: { a: null } },
-  'members that are not known': { more: 1, inner: { name: 'i', more: { x: 1 } } },
-  'a name of every object': { data: { ['__proto__']: 'x', constructor: 'y' } },
-  'free JSON': { free: null },
-  'a member of an open struct': { open: { name: 'o', more: 'n', most: '' } },
-  'more items': { items: [...(before['items'] as Plain[]), { name: 'z', limits: { cpu: 3 } }] },
-  'a text that is none': { data: { a: 5 } },
-  'bytes that are none': { bytes: { a: '!' } },
-  'a list that is none': { items: {} },
-  'a type': { kind: 'Thing', apiVersion: '' },
-  'a type that is no text': { kind: 5 },
+  'empty string in an item': { items: [{ name: '', count: 0 }] },
+  'empty lists and maps': { data: {}, items: [], always: [] },
+  null: { data: null, amount: null, items: [null], inner: null },
+  'null in a map': { data: { a: null, b: '2' }, bytes: { a: null } },
+  'unknown fields': { more: 1, inner: { name: 'i', more: { x: 1 } } },
+  '__proto__ and constructor as keys': { data: { ['__proto__']: 'x', constructor: 'y' } },
+  'unstructured JSON': { free: null },
+  'member of a struct with rest': { open: { name: 'o', more: 'n', most: '' } },
+  'additional item': { items: [...(before['items'] as Plain[]), { name: 'z', limits: { cpu: 3 } }] },
+  'number for a string': { data: { a: 5 } },
+  'invalid base64': { bytes: { a: '!' } },
+  'object for a list': { items: {} },
+  'kind and apiVersion': { kind: 'Thing', apiVersion: '' },
+  'number for kind': { kind: 5 },
 }
 
-for (const [name, change] of Object.entries(changes)) test(`read what changed: ${name}`, () => void check({ ...before, ...change }))
+for (const [name, change] of Object.entries(changes))
+  test(`readChanged equals readValue: ${name}`, () => void check({ ...before, ...change }))
 
-test('what did not change is shared, and what has to be read for nothing is the value itself', () => {
+test('unchanged parts are shared, and a canonical input is returned itself', () => {
   const value = { ...before, data: { ...(before['data'] as Plain), a: 'other' } }
   const { value: read } = readChanged(thing, before, value)
   assert.equal(read, value)
   assert.equal((read as Plain)['items'], before['items'])
 })
 
-test('members that are gone are gone', () => {
+test('removed members stay removed', () => {
   const { data: _, ...rest } = before
   assert.deepEqual(check(rest), { value: rest, unknown: [], isSentEmpty: false })
 })
 
-test('random changes', () => {
+test('readChanged equals readValue for random changes', () => {
   let state = 5
   const random = (): number => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff

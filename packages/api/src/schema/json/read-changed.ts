@@ -1,15 +1,14 @@
-// The reading of a value that differs little from one that was read before: only what is another value is read, and all else is shared. It gives
-// what `readValue` gives, and takes as long as what changed.
+// Reads a patched value that shares parts with the previous version. Equals `readValue`, but skips shared parts.
 
-import { onceFor } from '../base/once-for.js'
-import { type Field, isLoose, isNullable, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
-import { isOfTexts, markIfPlain } from './plain-maps.js'
+import { weakMemoize } from '../../base/recent-map.js'
+import { type Field, isLoose, isNullable, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from '../node.js'
+import { isStringMap, markIfEscapeFree } from './escape-free-maps.js'
 import { isRecord, keeps, type ReadReport, ReadState, readPart, setMember, zeroOf } from './read.js'
 import { markSentEmpty } from './sent-empty.js'
 
 type Members = Record<string, unknown>
 
-/** `before` is as it was read by the same schema. Throws {@link SchemaReadError} where a type is wrong. */
+/** Requires that `before` was read by the same schema. Throws {@link SchemaReadError}. */
 export function readChanged(node: SchemaNode, before: unknown, value: unknown): { readonly value: unknown; readonly report: ReadReport } {
   const state = new ReadState()
   return { value: read(node, before, value, state), report: state }
@@ -58,14 +57,14 @@ function readKeys(node: MapNode, before: Members, value: Members, state: ReadSta
   }
   state.leave(depth)
   const out = changes === undefined ? value : withoutDropped(value, changes)
-  if (isOfTexts(node)) markIfPlain(out as Record<string, string>, before as Record<string, string>)
+  if (isStringMap(node)) markIfEscapeFree(out as Record<string, string>, before as Record<string, string>)
   return out
 }
 
 function readMembers(node: StructNode, before: Members, value: Members, state: ReadState): unknown {
   const depth = state.path.length
   let changes: Map<string, unknown> | undefined
-  let empty: string[] | undefined
+  let emptyKeys: string[] | undefined
   for (const key in value) {
     const member = value[key]
     if (member === before[key] && member !== null) continue
@@ -73,8 +72,8 @@ function readMembers(node: StructNode, before: Members, value: Members, state: R
     const field = Object.hasOwn(node.fields, key) ? (node.fields[key] as Field) : undefined
     const after = field === undefined ? readUnknown(node, key, member, state) : readField(field, own(before, key), member, state)
     if (after === dropped && typeof member === 'object' && member !== null && field !== undefined) {
-      empty ??= []
-      empty.push(key)
+      emptyKeys ??= []
+      emptyKeys.push(key)
     }
     if (after === member) continue
     changes ??= new Map()
@@ -82,7 +81,7 @@ function readMembers(node: StructNode, before: Members, value: Members, state: R
   }
   state.leave(depth)
   const out = changes === undefined ? value : withoutDropped(value, changes)
-  for (const key of empty ?? []) markSentEmpty(out, key)
+  for (const key of emptyKeys ?? []) markSentEmpty(out, key)
   return out
 }
 
@@ -95,22 +94,17 @@ function readField(field: Field, before: unknown, member: unknown, state: ReadSt
   return keepsValue(after) ? after : dropped
 }
 
-const rulesOf = onceFor((field: Field) => ({ keepsValue: keeps(field), keepsNull: isNullable(resolve(field.node)) }))
+const rulesOf = weakMemoize((field: Field) => ({ keepsValue: keeps(field), keepsNull: isNullable(resolve(field.node)) }))
 
-/** The type of an object is a text; all else that has no field is not known. */
 function readUnknown(node: StructNode, key: string, member: unknown, state: ReadState): unknown {
   if (node.typeMeta && (key === 'kind' || key === 'apiVersion')) {
     const text = member === null ? '' : readPart({ type: 'string' }, member, state)
     return text === '' ? dropped : text
   }
-  state.meetUnknown()
+  state.reportUnknown()
   return dropped
 }
 
-/**
- * With other members in some places, and without those that were dropped. That of read.ts marks them otherwise; one function for both took 11 % longer in
- * a loop of its own, which proves little.
- */
 function withoutDropped(value: Members, changes: ReadonlyMap<string, unknown>): Members {
   const out: Members = {}
   for (const key in value) {

@@ -1,17 +1,13 @@
-// The reading that turns a value into its one canonical JSON text: fields in the schema's order, map keys sorted,
-// zero values left out where the kind says so, and the characters escaped that the reference escapes.
+// Encodes values as canonical JSON by schema: fields in schema order, sorted map keys, omitted zero values, kube-apiserver's escapes.
 
-import { sortTexts } from '../base/text-order.js'
-import { isKeptStruct, keptStructs } from './kept-struct.js'
-import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
-import { isMarkedPlain, isOfTexts, isPlainText } from './plain-maps.js'
+import { sortTexts } from '../../base/text-order.js'
+import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from '../node.js'
+import { isEscapeFreeText, isMarkedEscapeFree, isStringMap } from './escape-free-maps.js'
+import { cachedStructTexts, hasCachedText } from './struct-text-cache.js'
 
 type Writer = (value: unknown) => string
 
-/**
- * What is stored is read again, and the reference's store does not tell a list without items from one that is absent; so what is written
- * for it shows both as absent. In an answer that was never stored, they differ.
- */
+/** Compiled encoders. Empty lists of fields without `omitempty` are null in stored JSON, as in kube-apiserver, and `[]` in other JSON. */
 class Writers {
   readonly #showsEmptyLists: boolean
   readonly #values = new WeakMap<SchemaNode, Writer>()
@@ -22,8 +18,8 @@ class Writers {
   }
 
   value(node: SchemaNode): Writer {
-    const known = this.#values.get(node)
-    if (known !== undefined) return known
+    const cached = this.#values.get(node)
+    if (cached !== undefined) return cached
     let writer: Writer = (value) => writer(value)
     this.#values.set(node, (value) => writer(value))
     writer = this.#compile(node)
@@ -62,7 +58,7 @@ class Writers {
       case 'list':
         return compileList(this.value(node.item))
       case 'map':
-        return compileMap(this.value(node.value), isOfTexts(node))
+        return compileMap(this.value(node.value), isStringMap(node))
       case 'struct':
         return this.#compileStruct(node)
       case 'lazy':
@@ -77,19 +73,18 @@ class Writers {
     }
     if (node.type !== 'map' && node.type !== 'struct') return writeAny
     const write = node.type === 'map' ? compileMap(this.value(node.value)) : this.#compileStruct(node)
-    return (value) => (isPlainObject(value) && !Array.isArray(value) ? write(value) : writeAny(value))
+    return (value) => (isObjectOrArray(value) && !Array.isArray(value) ? write(value) : writeAny(value))
   }
 
-  /** A JSON schema, or what may stand in its place. */
   #compileUnion(form: AnyNode['form'], schema: LazyNode): Writer {
-    const one: Writer = (value) => this.value(schema)(value)
-    const many = compileList(form === 'schemaOrArray' ? one : writeAny)
-    return (value) => (Array.isArray(value) ? many(value) : isPlainObject(value) ? one(value) : writeAny(value))
+    const writeSchema: Writer = (value) => this.value(schema)(value)
+    const writeList = compileList(form === 'schemaOrArray' ? writeSchema : writeAny)
+    return (value) => (Array.isArray(value) ? writeList(value) : isObjectOrArray(value) ? writeSchema(value) : writeAny(value))
   }
 
   #compileStruct(node: StructNode): Writer {
     const fields = this.fields(node)
-    if (isKeptStruct(node) && !this.#showsEmptyLists) return keepingText((value) => `{${fields(value)}}`)
+    if (hasCachedText(node) && !this.#showsEmptyLists) return cachingText((value) => `{${fields(value)}}`)
     if (!node.typeMeta) return (value) => `{${fields(value)}}`
     return (value) => {
       const { kind, apiVersion } = value as { kind?: string; apiVersion?: string }
@@ -121,7 +116,7 @@ class Writers {
         const field = fields[i] as FieldWriter
         const member = members[field.name]
         const text =
-          member === undefined || member === null ? textOfNothing(field, member) : field.omits(member) ? field.empty : field.write(member)
+          member === undefined || member === null ? textOfAbsent(field, member) : field.omits(member) ? field.empty : field.write(member)
         if (text !== undefined) out += out === '' ? field.label + text : field.nextLabel + text
       }
       return out
@@ -129,30 +124,26 @@ class Writers {
   }
 }
 
-/** Writes what is kept at most once. */
-const keepingText =
+const cachingText =
   (write: Writer): Writer =>
   (value) => {
-    const kept = keptStructs.get(value as object)
-    if (kept === undefined) return write(value)
-    kept.text ??= write(value)
-    return kept.text
+    const cached = cachedStructTexts.get(value as object)
+    if (cached === undefined) return write(value)
+    cached.text ??= write(value)
+    return cached.text
   }
 
-/**
- * Of a struct with members beyond its fields: all of them in the order of their names, as the reference writes such objects; but metadata
- * first, because whoever stores it looks for the uid, and a member before it could hold the same text.
- */
+/** Encoder of structs with `rest`: metadata first, because the store looks for the first `uid`, then sorted members. */
 function openWriter(fields: readonly FieldWriter[], writeRest: Writer, hasTypeMeta: boolean): Writer {
-  const known = new Map(fields.map((field) => [field.name, field]))
+  const fieldsByName = new Map(fields.map((field) => [field.name, field]))
   return (value) => {
     const members = value as Record<string, unknown>
-    const names = new Set(known.keys())
+    const names = new Set(fieldsByName.keys())
     for (const name of Object.keys(members)) if (!hasTypeMeta || (name !== 'kind' && name !== 'apiVersion')) names.add(name)
     const hasMetadata = names.delete('metadata')
     let out = ''
     for (const name of [...(hasMetadata ? ['metadata'] : []), ...sortTexts([...names])]) {
-      const field = known.get(name)
+      const field = fieldsByName.get(name)
       const member = Object.hasOwn(members, name) ? members[name] : undefined
       const isAbsent = member === undefined || (member === null && field !== undefined)
       const text = isAbsent
@@ -168,33 +159,31 @@ function openWriter(fields: readonly FieldWriter[], writeRest: Writer, hasTypeMe
   }
 }
 
-/** All members that are there, null included, in the order of their names. */
+/** Encoder of custom resources, whose fields may have the wrong type. */
 function looseWriter(fields: readonly FieldWriter[], writeRest: Writer): Writer {
-  const known = new Map(fields.map(({ name, write }) => [name, write]))
+  const fieldsByName = new Map(fields.map(({ name, write }) => [name, write]))
   return (value) => {
     const members = value as Record<string, unknown>
     let out = ''
     for (const name of sortTexts(Object.keys(members))) {
       const member = members[name]
-      if (member !== undefined) out += `${out === '' ? '' : ','}${writeText(name)}:${(known.get(name) ?? writeRest)(member)}`
+      if (member !== undefined) out += `${out === '' ? '' : ','}${writeText(name)}:${(fieldsByName.get(name) ?? writeRest)(member)}`
     }
     return out
   }
 }
 
-const shown = new Writers({ showsEmptyLists: true })
-const stored = new Writers({ showsEmptyLists: false })
+const responseWriters = new Writers({ showsEmptyLists: true })
+const storedWriters = new Writers({ showsEmptyLists: false })
 
-/** The JSON of a value. */
-export const writeValue = (node: SchemaNode, value: unknown): string => shown.value(node)(value)
+export const writeValue = (node: SchemaNode, value: unknown): string => responseWriters.value(node)(value)
 
-/** The JSON of a value as it would be read back from the store: the same for all that are stored alike. */
-export const writeStored = (node: SchemaNode, value: unknown): string => stored.value(node)(value)
+export const writeStored = (node: SchemaNode, value: unknown): string => storedWriters.value(node)(value)
 
-/** What is stored of a struct: its fields without braces and without `kind` and `apiVersion`. */
-export const writeStoredFields = (node: StructNode, value: unknown): string => stored.fields(node)(value)
+/** Encodes the members without braces, `kind` and `apiVersion`. */
+export const writeStoredFields = (node: StructNode, value: unknown): string => storedWriters.fields(node)(value)
 
-const escaped: { readonly [character: string]: string } = {
+const goEscapes: { readonly [character: string]: string } = {
   '<': '\\u003c',
   '>': '\\u003e',
   '&': '\\u0026',
@@ -204,29 +193,26 @@ const escaped: { readonly [character: string]: string } = {
   '\\f': '\\u000c',
 }
 
-/** Whether the platform's own writer may have left something to escape, or escaped it in another way. */
-const isToEscape = (written: string): boolean =>
-  written.includes('<') ||
-  written.includes('>') ||
-  written.includes('&') ||
-  written.includes('\u2028') ||
-  written.includes('\u2029') ||
-  written.includes('\\b') ||
-  written.includes('\\f')
+/** True if the JSON contains characters or escapes that Go writes differently, such as `<` and `\b`. */
+const needsHtmlEscape = (json: string): boolean =>
+  json.includes('<') ||
+  json.includes('>') ||
+  json.includes('&') ||
+  json.includes('\u2028') ||
+  json.includes('\u2029') ||
+  json.includes('\\b') ||
+  json.includes('\\f')
 
-/** A text in quotes. Angle brackets and ampersands are escaped, so that the JSON is safe inside HTML. */
+/** Encodes a string with the escapes of Go's encoding/json, such as `\u003c` for `<`. */
 export function writeText(text: string): string {
-  if (isPlainText(text)) return `"${text}"`
-  const written = JSON.stringify(text.isWellFormed === undefined || text.isWellFormed() ? text : text.toWellFormed())
-  return isToEscape(written) ? written.replace(/\\\\|[<>&\u2028\u2029]|\\[bf]/g, (found) => escaped[found] ?? found) : written
+  if (isEscapeFreeText(text)) return `"${text}"`
+  const json = JSON.stringify(text.isWellFormed === undefined || text.isWellFormed() ? text : text.toWellFormed())
+  return needsHtmlEscape(json) ? json.replace(/\\\\|[<>&\u2028\u2029]|\\[bf]/g, (found) => goEscapes[found] ?? found) : json
 }
 
 let bigNumbers = 0
 
-/**
- * How many numbers beyond 2^53 were written so far. Whoever stores what was written compares the counts before and after, to know whether
- * a plain parse will give back the same.
- */
+/** Counter of encoded bigints. If a write does not change it, JSON.parse reads the text exactly. */
 export const countBigNumbers = (): number => bigNumbers
 
 function writeInteger(value: unknown): string {
@@ -234,7 +220,6 @@ function writeInteger(value: unknown): string {
   return String(value)
 }
 
-/** Plain JSON of any shape, with the same escapes. */
 export function writeAny(value: unknown): string {
   if (typeof value === 'string') return writeText(value)
   if (Array.isArray(value)) return `[${value.map(writeAny).join(',')}]`
@@ -249,9 +234,18 @@ export function writeAny(value: unknown): string {
   return typeof value === 'number' ? JSON.stringify(value) : writeInteger(value ?? null)
 }
 
-const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+/** JSON without HTML escapes. JSON.stringify throws for bigints: values with bigints are written by {@link writeAny}, with HTML escapes. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return writeAny(value)
+  }
+}
 
-/** Inside of a map or list a list may be null, which is one that was never made. */
+const isObjectOrArray = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+/** Accepts null, which lists in lists and maps may be. */
 function compileList(item: Writer): Writer {
   return (value) => {
     if (value === null) return 'null'
@@ -262,13 +256,13 @@ function compileList(item: Writer): Writer {
   }
 }
 
-function compileMap(item: Writer, hasTexts = false): Writer {
+function compileMap(item: Writer, isOfStrings = false): Writer {
   return (value) => {
     if (value === null) return 'null'
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
     sortTexts(keys)
-    if (hasTexts && isMarkedPlain(members)) return writePlainMap(members as Record<string, string>, keys)
+    if (isOfStrings && isMarkedEscapeFree(members)) return writeEscapeFreeMap(members as Record<string, string>, keys)
     let out = '{'
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
@@ -278,7 +272,7 @@ function compileMap(item: Writer, hasTexts = false): Writer {
   }
 }
 
-function writePlainMap(members: Readonly<Record<string, string>>, keys: readonly string[]): string {
+function writeEscapeFreeMap(members: Readonly<Record<string, string>>, keys: readonly string[]): string {
   let out = '{'
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string
@@ -290,24 +284,21 @@ function writePlainMap(members: Readonly<Record<string, string>>, keys: readonly
 interface FieldWriter {
   readonly name: string
   readonly label: string
-  /** The same behind another field. */
   readonly nextLabel: string
   readonly write: Writer
-  /** What is written when the field is absent; undefined: nothing. */
   readonly absent: string | undefined
   readonly omits: (value: unknown) => boolean
-  /** What is written instead of a value that is omitted: a list without items that is always written looks like one that is absent. */
+  /** JSON of an empty value that `omits` is true for; undefined if nothing is written. */
   readonly empty: string | undefined
-  /** Null is a value of it. */
   readonly isNullable: boolean
 }
 
-const textOfNothing = ({ absent, isNullable }: FieldWriter, member: undefined | null): string | undefined =>
+const textOfAbsent = ({ absent, isNullable }: FieldWriter, member: undefined | null): string | undefined =>
   isNullable && member === null ? 'null' : absent
 
 const never = (): boolean => false
 
-/** Whether what is stored of a field leaves a value out, as if it were absent. */
+/** Returns a predicate that is true for values that stored JSON omits. */
 export const omitsStored = (field: Field): ((value: unknown) => boolean) => omits(field, false)
 
 function omits(field: Field, showsEmptyLists: boolean): (value: unknown) => boolean {
@@ -336,37 +327,15 @@ function isEmptyMap(value: unknown): boolean {
   return true
 }
 
-/**
- * A plain struct is always there, and so is whatever the reference has a struct for: times, quantities, embedded objects. Other absent
- * fields are written only where the kind says always.
- */
+/** JSON of an absent field; undefined if it is omitted. Go always encodes structs, times, quantities and RawExtension. */
 export function absentText(field: Field): string | undefined {
   if (field.pointer) return field.always ? 'null' : undefined
   const node = resolve(field.node)
-  switch (node.type) {
-    case 'struct':
-      return writeValue(node, {})
-    case 'quantity':
-      return '"0"'
-    case 'duration':
-      return '"0s"'
-    case 'intOrString':
-      return '0'
-    case 'time':
-      return 'null'
-    case 'any':
-      if (node.form === 'raw') return 'null'
-  }
-  if (!field.always) return undefined
-  switch (node.type) {
-    case 'string':
-      return '""'
-    case 'boolean':
-      return 'false'
-    case 'integer':
-    case 'number':
-      return '0'
-    default:
-      return 'null'
-  }
+  if (node.type === 'struct') return writeValue(node, {})
+  if (node.type === 'any' && node.form === 'raw') return 'null'
+  return writtenWhenAbsent[node.type] ?? (field.always ? (zeroTexts[node.type] ?? 'null') : undefined)
 }
+
+type TextByType = { readonly [type in SchemaNode['type']]?: string }
+const writtenWhenAbsent: TextByType = { quantity: '"0"', duration: '"0s"', intOrString: '0', time: 'null' }
+const zeroTexts: TextByType = { string: '""', boolean: 'false', integer: '0', number: '0' }

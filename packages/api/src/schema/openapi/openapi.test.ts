@@ -1,23 +1,23 @@
-// Each kind of node in both versions of OpenAPI, and what is said beside references.
+// OpenAPI v2 and v3 of every node type, and keywords next to references.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as s from './node.js'
+import * as s from '../node.js'
 import { defineAll, type JsonSchema, type OpenApiVersion, openDefinitions, type Publication } from './openapi.js'
 
 const struct = s.structsOf('api.test.v1')
 
-const publication = (version: OpenApiVersion, more: Partial<Publication> = {}): Publication => ({
+const publication = (version: OpenApiVersion, overrides: Partial<Publication> = {}): Publication => ({
   version,
   nameOf: (home, name) => `org.${home}.${name}`,
   describe: () => undefined,
   kindsOf: () => [],
-  ...more,
+  ...overrides,
 })
 
-/** What stands for a node, and the definitions that it needed. */
-function published(node: s.SchemaNode, version: OpenApiVersion, more?: Partial<Publication>): { readonly [name: string]: JsonSchema } {
-  const definitions = openDefinitions(publication(version, more))
+/** Schema of a node under `used`, and the definitions that it refers to. */
+function published(node: s.SchemaNode, version: OpenApiVersion, overrides?: Partial<Publication>): { readonly [name: string]: JsonSchema } {
+  const definitions = openDefinitions(publication(version, overrides))
   const used = definitions.schemaOf(node)
   return { used, ...Object.fromEntries(defineAll(definitions)) }
 }
@@ -25,7 +25,7 @@ function published(node: s.SchemaNode, version: OpenApiVersion, more?: Partial<P
 const ref2 = (name: string): JsonSchema => ({ $ref: `#/definitions/org.${name}` })
 const ref3 = (name: string): JsonSchema => ({ $ref: `#/components/schemas/org.${name}` })
 const timeName = 'apimachinery.pkg.apis.meta.v1.Time'
-const moment = { type: 'string', format: 'date-time' }
+const dateTime = { type: 'string', format: 'date-time' }
 
 interface Row {
   readonly name: string
@@ -34,28 +34,28 @@ interface Row {
   readonly used3?: JsonSchema
 }
 
-const plain: readonly Row[] = [
-  { name: 'a text', node: s.string, used: { type: 'string' } },
-  { name: 'a switch', node: s.boolean, used: { type: 'boolean' } },
-  { name: 'a small integer', node: s.int32, used: { type: 'integer', format: 'int32' } },
-  { name: 'a large integer', node: s.int64, used: { type: 'integer', format: 'int64' } },
-  { name: 'a number', node: s.number, used: { type: 'number', format: 'double' } },
+const inlinedTypes: readonly Row[] = [
+  { name: 'string', node: s.string, used: { type: 'string' } },
+  { name: 'boolean', node: s.boolean, used: { type: 'boolean' } },
+  { name: 'int32', node: s.int32, used: { type: 'integer', format: 'int32' } },
+  { name: 'int64', node: s.int64, used: { type: 'integer', format: 'int64' } },
+  { name: 'number', node: s.number, used: { type: 'number', format: 'double' } },
   { name: 'bytes', node: s.bytes, used: { type: 'string', format: 'byte' } },
   {
-    name: 'a list, whose items are never absent',
+    name: 'list of strings: items have a default in v3',
     node: s.list(s.string),
     used: { type: 'array', items: { type: 'string' } },
     used3: { type: 'array', items: { type: 'string', default: '' } },
   },
   {
-    name: 'a list of integers',
+    name: 'list of integers',
     node: s.list(s.int64),
     used: { type: 'array', items: { type: 'integer', format: 'int64' } },
     used3: { type: 'array', items: { type: 'integer', format: 'int64', default: 0 } },
   },
-  { name: 'a list of bytes has no default', node: s.list(s.bytes), used: { type: 'array', items: { type: 'string', format: 'byte' } } },
+  { name: 'list of bytes: no default', node: s.list(s.bytes), used: { type: 'array', items: { type: 'string', format: 'byte' } } },
   {
-    name: 'a map of lists',
+    name: 'map of lists',
     node: s.map(s.list(s.string), { mapType: 'atomic' }),
     used: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } }, 'x-kubernetes-map-type': 'atomic' },
     used3: {
@@ -65,7 +65,7 @@ const plain: readonly Row[] = [
     },
   },
   {
-    name: 'the marks of a list',
+    name: 'list type, keys and patch strategy',
     node: s.list(s.bytes, { listType: 'map', keys: ['a', 'b'], patchStrategy: 'merge', patchMergeKey: 'a' }),
     used: {
       type: 'array',
@@ -77,27 +77,27 @@ const plain: readonly Row[] = [
     },
   },
   {
-    name: 'a type of no package is written where it is used',
+    name: 'a struct without a package is inlined',
     node: s.struct('Inner', { a: s.field(1, s.string) }),
     used: { type: 'object', properties: { a: { type: 'string' } } },
   },
 ]
 
-for (const { name, node, used, used3 = used } of plain) {
-  test(`${name}, in version 2`, () => assert.deepEqual(published(node, 2), { used }))
-  test(`${name}, in version 3`, () => assert.deepEqual(published(node, 3), { used: used3 }))
+for (const { name, node, used, used3 = used } of inlinedTypes) {
+  test(`${name}, in OpenAPI v2`, () => assert.deepEqual(published(node, 2), { used }))
+  test(`${name}, in OpenAPI v3`, () => assert.deepEqual(published(node, 3), { used: used3 }))
 }
 
-test('named types are referred to, once defined', () => {
+test('named types are referenced and defined once', () => {
   const point = struct('Point', { x: s.field(1, s.int32), at: s.field(2, s.time) })
   assert.deepEqual(published(s.list(point), 2), {
     used: { type: 'array', items: ref2('api.test.v1.Point') },
     'org.api.test.v1.Point': { type: 'object', properties: { x: { type: 'integer', format: 'int32' }, at: ref2(timeName) } },
-    [`org.${timeName}`]: moment,
+    [`org.${timeName}`]: dateTime,
   })
 })
 
-test('beside a reference version 3 says nothing, and so wraps it', () => {
+test('OpenAPI v3 wraps a reference with other keywords in allOf', () => {
   const described: Partial<Publication> = { describe: (_type, field) => (field === undefined ? undefined : `About ${field}.`) }
   const node = struct('Holder', { at: s.field(1, s.time, { default: {} }), again: s.field(2, s.time) })
   assert.deepEqual(published(node, 3, described)['org.api.test.v1.Holder'], {
@@ -117,7 +117,7 @@ test('beside a reference version 3 says nothing, and so wraps it', () => {
   })
 })
 
-test('a struct: its type, its fields and all its marks', () => {
+test('a struct publishes its fields and extensions', () => {
   const node = struct(
     'Thing',
     {
@@ -131,7 +131,7 @@ test('a struct: its type, its fields and all its marks', () => {
     { typeMeta: true, mapType: 'atomic', unions: [{ discriminator: 'mode', values: { part: 'A' } }] },
   )
   const kind = { group: 'test', version: 'v1', kind: 'Thing' }
-  assert.deepEqual(published(node, 2, { kindsOf: (one) => (one === node ? [kind] : []) })['org.api.test.v1.Thing'], {
+  assert.deepEqual(published(node, 2, { kindsOf: (candidate) => (candidate === node ? [kind] : []) })['org.api.test.v1.Thing'], {
     type: 'object',
     properties: {
       apiVersion: { type: 'string' },
@@ -155,7 +155,7 @@ test('a struct: its type, its fields and all its marks', () => {
   })
 })
 
-test('a type may contain itself', () => {
+test('recursive types refer to themselves', () => {
   const tree: s.StructNode = struct('Tree', { branches: s.field(1, s.list(s.lazy(() => tree))) })
   assert.deepEqual(published(tree, 3), {
     used: ref3('api.test.v1.Tree'),
@@ -166,7 +166,7 @@ test('a type may contain itself', () => {
   })
 })
 
-test('embedded structs are flat', () => {
+test('embedded structs are inlined', () => {
   const inner = struct('Inner', { a: s.field(1, s.string, { required: true }) })
   const outer = struct('Outer', { ...s.embed(1, inner), b: s.field(2, s.string) })
   assert.deepEqual(published(outer, 2), {
@@ -175,7 +175,7 @@ test('embedded structs are flat', () => {
   })
 })
 
-test('values of several types are said in full by version 3 only', () => {
+test('Quantity and IntOrString have oneOf in v3 and one type in v2', () => {
   const quantity = 'org.apimachinery.pkg.api.resource.Quantity'
   assert.deepEqual(published(s.quantity, 2)[quantity], { type: 'string' })
   assert.deepEqual(published(s.quantity, 3)[quantity], { oneOf: [{ type: 'string' }, { type: 'number' }] })
@@ -184,12 +184,12 @@ test('values of several types are said in full by version 3 only', () => {
   assert.deepEqual(published(s.intOrString, 3)[port], { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] })
 })
 
-test('anything at all has no type, an object of another kind is one', () => {
+test('JSON has no type, RawExtension is an object', () => {
   assert.deepEqual(published(s.any('json'), 2)['org.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON'], {})
   assert.deepEqual(published(s.any('raw'), 3)['org.apimachinery.pkg.runtime.RawExtension'], { type: 'object' })
 })
 
-test('members beyond the fields', () => {
+test('preserve-unknown-fields and additionalProperties', () => {
   const open = s.struct('Open', { a: s.field(1, s.string) }, { rest: s.any('json') })
   assert.deepEqual(published(open, 3)['used'], {
     type: 'object',
@@ -200,8 +200,9 @@ test('members beyond the fields', () => {
   assert.deepEqual(published(typed, 3)['used'], { type: 'object', additionalProperties: { type: 'integer', format: 'int32' } })
 })
 
-test('what somebody else wrote goes before what the schema says', () => {
+test('customSchemaFor replaces the derived schema', () => {
   const node = struct('Custom', { a: s.field(1, s.string) })
-  const written: JsonSchema = { type: 'object', maxProperties: 3 }
-  assert.deepEqual(published(node, 3, { writtenFor: (one) => (one === node ? written : undefined) })['org.api.test.v1.Custom'], written)
+  const customSchema: JsonSchema = { type: 'object', maxProperties: 3 }
+  const customSchemaFor: Publication['customSchemaFor'] = (candidate) => (candidate === node ? customSchema : undefined)
+  assert.deepEqual(published(node, 3, { customSchemaFor })['org.api.test.v1.Custom'], customSchema)
 })

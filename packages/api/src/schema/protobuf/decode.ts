@@ -1,5 +1,4 @@
-// The Protobuf reading of schemas, inwards: one reader is compiled per message type. What it makes is what the JSON of the same
-// object would make: zero values of fields that are no pointers are left out.
+// Protobuf decoders of API types, compiled per schema. Results equal those of JSON: zero values of non-pointers are dropped.
 
 import {
   enter,
@@ -13,12 +12,12 @@ import {
   readVarint,
   skipField,
   wireTypes,
-} from '../base/protobuf-reader.js'
-import { encodeBase64 } from './base64.js'
-import { type Field, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
-import { isEmbedded, layoutOf, type MessagePart } from './protobuf-layout.js'
-import * as messages from './protobuf-messages.js'
-import { keeps, setMember } from './read.js'
+} from '../../base/protobuf/protobuf-reader.js'
+import { encodeBase64 } from '../../base/text/base64.js'
+import { keeps, setMember } from '../json/read.js'
+import { type Field, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from '../node.js'
+import { isEmbedded, layoutOf, type MessagePart } from './layout.js'
+import * as messages from './scalar-messages.js'
 
 type Target = Record<string, unknown>
 
@@ -26,25 +25,22 @@ interface SchemaReader extends ProtoReader {
   readonly parseJson: messages.ParseJson
 }
 
-/** Reads up to the end of the message at hand, into an object. */
 type MessageReader = (reader: SchemaReader, target: Target) => void
 type FieldReader = (reader: SchemaReader, wireType: number, target: Target) => void
 
-/** How one value is read. A message that stands twice is merged, so what was read before is handed in. */
 interface ValueReader {
   readonly wireType: number
-  /** Undefined where what was sent stands for nothing. */
-  readonly read: (reader: SchemaReader, before: unknown) => unknown
-  /** What stands in a list or map for nothing. */
+  /** Returns undefined if the value is absent. */
+  readonly read: (reader: SchemaReader, previous: unknown) => unknown
   readonly zero: () => unknown
 }
 
 const compiled = new WeakMap<StructNode, MessageReader>()
 
 export function messageReader(node: StructNode): MessageReader {
-  const known = compiled.get(node)
-  if (known !== undefined) return known
-  // Registered before recursing, so that a schema may contain itself.
+  const cached = compiled.get(node)
+  if (cached !== undefined) return cached
+  // Registered before compiling: schemas may be recursive.
   let read: MessageReader = (reader, target) => read(reader, target)
   compiled.set(node, (reader, target) => read(reader, target))
   read = partsReader(layoutOf(node))
@@ -97,7 +93,7 @@ function singleReader(name: string, field: Field): FieldReader {
     checkWireType(wireType, expected, name)
     const value = read(reader, target[name])
     if (value !== undefined && isKept(value)) target[name] = value
-    else if (name in target) delete target[name] // the last one counts, also when it is zero
+    else if (name in target) delete target[name] // the last value wins, even if it is zero
   }
 }
 
@@ -114,7 +110,6 @@ function listReader(name: string, node: ListNode): FieldReader {
   }
 }
 
-/** Numbers may come one by one or all at once. */
 function readPacked(reader: SchemaReader, item: ValueReader, items: unknown[]): void {
   const outerEnd = enter(reader)
   while (reader.at < reader.end) {
@@ -177,8 +172,8 @@ function valueReader(node: SchemaNode): ValueReader {
 function structReader(node: StructNode): ValueReader {
   const readFields = messageReader(node)
   return delimited(
-    (reader, before) => {
-      const target = (before ?? {}) as Target
+    (reader, previous) => {
+      const target = (previous ?? {}) as Target
       const outerEnd = enter(reader)
       readFields(reader, target)
       leave(reader, outerEnd)
@@ -188,7 +183,7 @@ function structReader(node: StructNode): ValueReader {
   )
 }
 
-/** A scalar that is a message of its own, and is seen as another value. */
+/** Reads a message that is a scalar in JSON. */
 function viewReader({ message, value, zero }: messages.MessageView): ValueReader {
   const { read } = structReader(message)
   return delimited(
@@ -206,14 +201,14 @@ function wrappedListReader(node: ListNode): ValueReader {
   )
 }
 
-function lazyReader(make: () => ValueReader): ValueReader {
-  let made: ValueReader | undefined
+function lazyReader(create: () => ValueReader): ValueReader {
+  let created: ValueReader | undefined
   const get = (): ValueReader => {
-    made ??= make()
-    return made
+    created ??= create()
+    return created
   }
   return delimited(
-    (reader, before) => get().read(reader, before),
+    (reader, previous) => get().read(reader, previous),
     () => get().zero(),
   )
 }

@@ -1,23 +1,22 @@
-// The Protobuf reading of schemas, outwards: one writer is compiled per message type. Values that are no pointers are always
-// written, zero or not, in the order of field numbers and maps in the order of keys, so that equal objects are equal bytes.
+// Protobuf encoders of API types, compiled per schema. Fields are in order of numbers and maps in order of keys, so equal objects have
+// equal bytes. Absent non-pointers are written as zero, except bytes, lists and maps, as in kube-apiserver.
 
-import { wireTypes } from '../base/protobuf-reader.js'
-import { collectBytes, type ProtoWriter, writeRaw, writeUint, writtenBytes } from '../base/protobuf-writer.js'
-import { sortTexts } from '../base/text-order.js'
-import { type AnyNode, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
-import * as fields from './protobuf-fields.js'
-import { isEmbedded, layoutOf, type MessagePart, tagOf } from './protobuf-layout.js'
+import { wireTypes } from '../../base/protobuf/protobuf-reader.js'
+import { collectBytes, type ProtoWriter, writeRaw, writeUint, writtenBytes } from '../../base/protobuf/protobuf-writer.js'
+import { sortTexts } from '../../base/text-order.js'
+import { type AnyNode, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from '../node.js'
+import { isEmbedded, layoutOf, type MessagePart, tagOf } from './layout.js'
+import * as fields from './scalar-fields.js'
 
 type ValueWriter = fields.ValueWriter
 type Members = { readonly [name: string]: unknown }
 
 const compiled = new WeakMap<StructNode, ValueWriter>()
 
-/** The inside of a struct's message, without its length. */
 export function messageWriter(node: StructNode): ValueWriter {
-  const known = compiled.get(node)
-  if (known !== undefined) return known
-  // Registered before recursing, so that a schema may contain itself.
+  const cached = compiled.get(node)
+  if (cached !== undefined) return cached
+  // Registered before compiling: schemas may be recursive.
   let write: ValueWriter = (writer, value) => write(writer, value)
   compiled.set(node, (writer, value) => write(writer, value))
   write = partsWriter(layoutOf(node))
@@ -25,7 +24,6 @@ export function messageWriter(node: StructNode): ValueWriter {
   return write
 }
 
-/** Backwards, as everything here: the last field first. */
 function partsWriter(parts: readonly MessagePart[]): ValueWriter {
   const writers = parts.map(partWriter).reverse()
   return (writer, value) => {
@@ -37,52 +35,42 @@ function partWriter(part: MessagePart): ValueWriter {
   if (isEmbedded(part)) return fields.delimited(part.proto, partsWriter(part.parts))
   const { name, field } = part
   const write = fieldWriter(field.node, part.proto)
-  const absent = field.pointer ? undefined : zeroWriter(field.node, write)
+  const writeAbsent = field.pointer ? undefined : absentWriter(field.node, write)
   return (writer, value) => {
     const member = (value as Members)[name]
     if (member !== undefined && member !== null) write(writer, member)
-    else if (absent !== undefined) absent(writer)
+    else if (writeAbsent !== undefined) writeAbsent(writer)
   }
 }
 
-/** What stands for a plain field that is absent; undefined where nothing does. The bytes are made once. */
-function zeroWriter(node: SchemaNode, write: ValueWriter): ((writer: ProtoWriter) => void) | undefined {
+function absentWriter(node: SchemaNode, write: ValueWriter): ((writer: ProtoWriter) => void) | undefined {
   const target = resolve(node)
   if (target.type === 'list' || target.type === 'map' || target.type === 'bytes') return undefined
   let zero: Uint8Array | undefined
   return (writer) => {
-    zero ??= collectBytes((fresh) => write(fresh, zeroOf(target)))
+    zero ??= collectBytes((zeroWriter) => write(zeroWriter, zeroValues[target.type]))
     writeRaw(writer, zero)
   }
 }
 
-function zeroOf(node: ReturnType<typeof resolve>): unknown {
-  switch (node.type) {
-    case 'string':
-    case 'bytes':
-      return ''
-    case 'boolean':
-      return false
-    case 'integer':
-    case 'number':
-    case 'intOrString':
-      return 0
-    case 'duration':
-      return '0s'
-    case 'quantity':
-      return '0'
-    case 'struct':
-    case 'map':
-      return {}
-    case 'list':
-      return []
-    case 'time':
-    case 'any':
-      return undefined
-  }
+type ResolvedNode = ReturnType<typeof resolve>
+
+const zeroValues: { readonly [type in ResolvedNode['type']]: unknown } = {
+  string: '',
+  bytes: '',
+  boolean: false,
+  integer: 0,
+  number: 0,
+  intOrString: 0,
+  duration: '0s',
+  quantity: '0',
+  struct: {},
+  map: {},
+  list: [],
+  time: undefined,
+  any: undefined,
 }
 
-/** A value with its tag in front, and its length where it has one. */
 function fieldWriter(node: SchemaNode, proto: number): ValueWriter {
   switch (node.type) {
     case 'boolean':
@@ -116,18 +104,18 @@ function fieldWriter(node: SchemaNode, proto: number): ValueWriter {
   }
 }
 
-function lazyWriter(make: () => ValueWriter): ValueWriter {
-  let made: ValueWriter | undefined
+function lazyWriter(create: () => ValueWriter): ValueWriter {
+  let created: ValueWriter | undefined
   return (writer, value) => {
-    made ??= make()
-    made(writer, value)
+    created ??= create()
+    created(writer, value)
   }
 }
 
 function listWriter(node: ListNode, proto: number): ValueWriter {
   if (node.protoWrapped) return fields.delimited(proto, listWriter({ ...node, protoWrapped: false }, 1))
   const item = fieldWriter(node.item, proto)
-  const zero = zeroOf(resolve(node.item))
+  const zero = zeroValues[resolve(node.item).type]
   return (writer, value) => {
     const items = value as readonly unknown[]
     for (let i = items.length - 1; i >= 0; i--) item(writer, items[i] ?? zero)
@@ -139,7 +127,7 @@ function mapWriter(node: MapNode, proto: number): ValueWriter {
   const key = fields.textField(1)
   const item = fieldWriter(node.value, 2)
   const target = resolve(node.value)
-  const zero = zeroOf(target)
+  const zero = zeroValues[target.type]
   const writesNull = target.type !== 'bytes'
   return (writer, value) => {
     const members = value as Members
@@ -182,10 +170,10 @@ function schemaOrBoolWriter(schema: SchemaNode): ValueWriter {
 }
 
 function schemaOrListWriter(form: 'schemaOrArray' | 'schemaOrStrings', schema: SchemaNode): ValueWriter {
-  const one = fieldWriter(schema, 1)
-  const many = listWriter({ type: 'list', item: form === 'schemaOrArray' ? schema : { type: 'string' } }, 2)
+  const writeSchema = fieldWriter(schema, 1)
+  const writeList = listWriter({ type: 'list', item: form === 'schemaOrArray' ? schema : { type: 'string' } }, 2)
   return (writer, value) => {
-    if (Array.isArray(value)) many(writer, value)
-    else if (value !== undefined && value !== null) one(writer, value)
+    if (Array.isArray(value)) writeList(writer, value)
+    else if (value !== undefined && value !== null) writeSchema(writer, value)
   }
 }

@@ -1,14 +1,21 @@
-// The scalars of schemas as Protobuf fields, outwards: each writes its value, its length where it has one, and its tag, backwards.
+// Protobuf encoders of scalar fields. The writer goes backwards: value, then length, then tag.
 
-import { wireTypes } from '../base/protobuf-reader.js'
-import { type ProtoWriter, writeDouble, writeInteger, writeRaw, writeText, writeUint, writtenBytes } from '../base/protobuf-writer.js'
-import { base64ByteLength, decodeBase64 } from './base64.js'
-import { tagOf } from './protobuf-layout.js'
-import { timestampOf } from './protobuf-time.js'
-import { durationNanoseconds } from './scalars.js'
-import { writeAny } from './write.js'
+import { parseDuration } from '../../base/duration.js'
+import { wireTypes } from '../../base/protobuf/protobuf-reader.js'
+import {
+  type ProtoWriter,
+  writeDouble,
+  writeInteger,
+  writeRaw,
+  writeText,
+  writeUint,
+  writtenBytes,
+} from '../../base/protobuf/protobuf-writer.js'
+import { decodeBase64 } from '../../base/text/base64.js'
+import { jsonText } from '../json/write.js'
+import { tagOf } from './layout.js'
+import { timestampOf } from './timestamp.js'
 
-/** Writes a value: a whole field with its tag, or the inside of a message. */
 export type ValueWriter = (writer: ProtoWriter, value: unknown) => void
 
 function tagged(proto: number, wireType: number, write: ValueWriter): ValueWriter {
@@ -19,7 +26,6 @@ function tagged(proto: number, wireType: number, write: ValueWriter): ValueWrite
   }
 }
 
-/** With its length and its tag in front. */
 export function delimited(proto: number, write: ValueWriter): ValueWriter {
   const tag = tagOf(proto, wireTypes.delimited)
   return (writer, value) => {
@@ -43,12 +49,11 @@ export const textField = (proto: number): ValueWriter => delimited(proto, writeT
 
 export const bytesField = (proto: number): ValueWriter =>
   delimited(proto, (writer, value) => {
-    const raw = new Uint8Array(base64ByteLength(value as string))
-    decodeBase64(value as string, raw)
+    const raw = decodeBase64(value as string)
+    if (typeof raw === 'number') throw new TypeError(`illegal base64 data at input byte ${raw}`)
     writeRaw(writer, raw)
   })
 
-/** A message of seconds and nanoseconds, and an empty one for no time. */
 export function timeField(proto: number): ValueWriter {
   const seconds = integerField(1)
   const nanos = integerField(2)
@@ -62,12 +67,11 @@ export function timeField(proto: number): ValueWriter {
 
 export function durationField(proto: number): ValueWriter {
   const nanoseconds = integerField(1)
-  return delimited(proto, (writer, value) => nanoseconds(writer, durationNanoseconds(value as string) ?? 0n))
+  return delimited(proto, (writer, value) => nanoseconds(writer, parseDuration(value as string) ?? 0n))
 }
 
 export const quantityField = (proto: number): ValueWriter => delimited(proto, textField(1))
 
-/** A message that has room for both, and says which it is. */
 export function intOrStringField(proto: number): ValueWriter {
   const isText = integerField(1)
   const number = integerField(2)
@@ -80,7 +84,6 @@ export function intOrStringField(proto: number): ValueWriter {
   })
 }
 
-/** A message with the text of any JSON, and an empty one for null. */
 export function jsonField(proto: number): ValueWriter {
   const raw = textField(1)
   return delimited(proto, (writer, value) => {
@@ -88,7 +91,6 @@ export function jsonField(proto: number): ValueWriter {
   })
 }
 
-/** An envelope around JSON, which says itself what it is. */
 export function unknownField(proto: number): ValueWriter {
   const emptyType = delimited(1, (writer) => {
     textField(2)(writer, '')
@@ -101,13 +103,4 @@ export function unknownField(proto: number): ValueWriter {
     if (value !== undefined && value !== null) raw(writer, jsonText(value))
     emptyType(writer, undefined)
   })
-}
-
-/** JSON as it came: with none of the escapes that make it safe elsewhere. */
-function jsonText(value: unknown): string {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return writeAny(value) // which knows integers beyond 2^53
-  }
 }

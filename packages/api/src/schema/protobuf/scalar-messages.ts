@@ -1,22 +1,19 @@
-// The messages behind values that JSON has as scalars or as anything: which fields they have in Protobuf, and which value the
-// fields stand for.
+// Protobuf messages of values that are scalars or unstructured in JSON: times, quantities, IntOrString, RawExtension.
 
-import { ProtobufReadError } from '../base/protobuf-reader.js'
-import * as s from './node.js'
-import { isPrintable, printTimestamp } from './protobuf-time.js'
-import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
-import { printDuration } from './scalars.js'
+import { printDuration } from '../../base/duration.js'
+import { ProtobufReadError } from '../../base/protobuf/protobuf-reader.js'
+import * as s from '../node.js'
+import { parseQuantity, printQuantity, QuantityError } from '../quantity.js'
+import { isInRange, printTimestamp } from './timestamp.js'
 
-/** How JSON inside messages is read. */
 export type ParseJson = (text: string) => unknown
 
 type Members = { readonly [name: string]: unknown }
 
+/** Message whose JSON is a scalar or unstructured value. */
 export interface MessageView {
   readonly message: s.StructNode
-  /** The value that a message stands for; undefined where it stands for nothing. */
   readonly value: (members: Members, parseJson: ParseJson) => unknown
-  /** What stands in a list or map for nothing. */
   readonly zero: unknown
 }
 
@@ -45,12 +42,12 @@ const intOrString = s.struct('IntOrString', { isText: s.field(1, s.int64), numbe
 const raw = s.struct('RawExtension', { json: s.field(1, s.string) })
 const unknown = s.struct('Unknown', { json: s.field(2, s.string) })
 
-/** An empty message is no time, and one of zeros is the beginning of 1970. */
+/** An empty message is no time; explicit zeros are 1970. */
 function timeOf(members: Members, micro: boolean): string | undefined {
   const { seconds, nanos } = members as { readonly seconds?: number | bigint; readonly nanos?: number }
   if (seconds === undefined && nanos === undefined) return undefined
   const time = { seconds: Number(seconds ?? 0), nanos: nanos ?? 0 }
-  if (!isPrintable(time)) throw new ProtobufReadError(`a time of ${seconds} seconds and ${nanos} nanoseconds is out of range`)
+  if (!isInRange(time)) throw new ProtobufReadError(`a time of ${seconds} seconds and ${nanos} nanoseconds is out of range`)
   return printTimestamp(time, micro)
 }
 
@@ -97,5 +94,4 @@ function viewOfUnion(form: 'schemaOrArray' | 'schemaOrBool' | 'schemaOrStrings',
   return { message, value: (members) => members['list'] ?? members['schema'], zero: null }
 }
 
-/** The message around a list that has a type of its own. */
 export const wrapped = ({ item }: s.ListNode): s.StructNode => s.struct('List', { items: s.field(1, s.list(item)) })

@@ -1,17 +1,16 @@
-// The rules of finalizers: how they are named, which exclude each other, and that a terminating object gets no new ones.
+// Validation of metadata.finalizers: names, mutually exclusive finalizers, no additions to a terminating object.
 
-import { sortTexts } from '../../base/text-order.js'
-import { type FieldError, forbidden, invalid } from '../field-error.js'
-import type { Identity } from '../identity.js'
-import { checkText, noErrors } from './fields.js'
-import { qualifiedName } from './text-rules.js'
+import { sortTexts } from '../../../base/text-order.js'
+import { type FieldError, forbidden, invalid } from '../../field-error.js'
+import type { Identity } from '../../identity.js'
+import { checkText, noErrors } from '../checks.js'
+import { qualifiedName } from '../name-formats.js'
 
-export const orphanFinalizer = 'orphan'
-export const foregroundFinalizer = 'foregroundDeletion'
+const orphanFinalizer = 'orphan'
+const foregroundFinalizer = 'foregroundDeletion'
 
 const standardByIdentity = new WeakMap<Identity, readonly string[]>()
 
-/** The finalizers that need no domain in front, because the system itself owns them. */
 export function standardFinalizers(identity: Identity): readonly string[] {
   const known = standardByIdentity.get(identity)
   if (known !== undefined) return known
@@ -29,7 +28,7 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, fi
   return errors
 }
 
-/** Kinds of the system ask more than custom ones: a finalizer without a domain must be one of the standard ones. */
+/** Requires a domain in finalizers of built-in kinds, except in the standard ones. */
 export function checkFinalizerDomain(finalizer: string, field: string, standard: readonly string[]): readonly FieldError[] {
   if (finalizer.includes('/') || standard.includes(finalizer)) return noErrors
   return [invalid(field, finalizer, 'name is neither a standard finalizer name nor is it fully qualified')]
@@ -51,6 +50,6 @@ export function validateNoNewFinalizers(
 ): readonly FieldError[] {
   const added = sortTexts([...new Set(next)].filter((finalizer) => !old?.includes(finalizer)))
   if (added.length === 0) return noErrors
-  const found = JSON.stringify(added)
-  return [forbidden(field, `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`)]
+  const list = JSON.stringify(added)
+  return [forbidden(field, `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)]
 }

@@ -1,13 +1,13 @@
-// The rules of the two maps that every object may carry: labels and annotations.
+// Validation of metadata.labels and metadata.annotations.
 
-import { type FieldError, invalid, tooLong } from '../field-error.js'
-import { byteLength } from './byte-length.js'
-import { noErrors } from './fields.js'
-import { labelValue, qualifiedName } from './text-rules.js'
+import { type FieldError, invalid, tooLong } from '../../field-error.js'
+import { byteLength } from '../byte-length.js'
+import { noErrors } from '../checks.js'
+import { labelValue, qualifiedName } from '../name-formats.js'
 
 type TextMap = { readonly [key: string]: string }
 
-const annotationsLimitBytes = 256 * 1024
+const maxAnnotationsBytes = 256 * 1024
 
 export function validateLabels(labels: TextMap | undefined, field: string): readonly FieldError[] {
   if (labels === undefined) return noErrors
@@ -20,21 +20,21 @@ export function validateLabels(labels: TextMap | undefined, field: string): read
   return errors
 }
 
-/** Keys as labels have them, but in any case; values are free, up to a common size. */
+/** Checks the lower-cased keys like label keys, and the total size of keys and values. */
 export function validateAnnotations(annotations: TextMap | undefined, field: string): readonly FieldError[] {
   if (annotations === undefined) return noErrors
   const errors: FieldError[] = []
   for (const key in annotations) for (const problem of qualifiedName(key.toLowerCase())) errors.push(invalid(field, key, problem))
-  if (isOverLimit(annotations)) errors.push(tooLong(field, annotationsLimitBytes))
+  if (isOverLimit(annotations)) errors.push(tooLong(field, maxAnnotationsBytes))
   return errors
 }
 
-/** Counting bytes is left for the rare case in which the count of characters does not settle it. */
 function isOverLimit(annotations: TextMap): boolean {
   let characters = 0
   for (const key in annotations) characters += key.length + (annotations[key]?.length ?? 0)
-  if (characters * 3 <= annotationsLimitBytes) return false
+  // A UTF-16 code unit takes at most three bytes.
+  if (characters * 3 <= maxAnnotationsBytes) return false
   let bytes = 0
   for (const key in annotations) bytes += byteLength(key) + byteLength(annotations[key] ?? '')
-  return bytes > annotationsLimitBytes
+  return bytes > maxAnnotationsBytes
 }

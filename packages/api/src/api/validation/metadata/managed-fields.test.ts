@@ -1,17 +1,17 @@
-// What is wrong with the name of a field manager.
+// Tests of field manager names.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { validateFieldManager } from './managed-fields.js'
+import { validateFieldManager } from './object-meta.js'
 
-test('every character that cannot be printed is an error with its place', () => {
+test('each unprintable character is an error with its byte position', () => {
   assert.deepEqual(
     validateFieldManager('a\n\u00e9\t', 'fieldManager').map(({ message }) => message),
     ['U+000A (at position 1)', 'U+0009 (at position 4)'].map((problem) => `Invalid value: "a\\né\\t": invalid character ${problem}`),
   )
 })
 
-test('of very many those are made that are told, and the others only counted', () => {
+test('only the first 100 unprintable characters get a message', () => {
   const errors = validateFieldManager('\0'.repeat(20_000), 'fieldManager')
   assert.equal(errors.length, 20_001)
   assert.match(errors[99]?.message ?? '', /invalid character U\+0000 \(at position 98\)$/)

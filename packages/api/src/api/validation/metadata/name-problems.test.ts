@@ -1,8 +1,8 @@
-// Names and the prefixes from which they are generated.
+// Tests of object names and generateName prefixes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, type NameRule, pathSegmentProblems } from './name-problems.js'
+import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, type NameRule, pathSegmentProblems } from '../checks.js'
 
 const rows: readonly {
   readonly title: string
@@ -11,7 +11,7 @@ const rows: readonly {
   readonly prefix?: boolean
   readonly problems: number
 }[] = [
-  { title: 'a subdomain', rule: dnsSubdomainProblems, name: 'a.b', problems: 0 },
+  { title: 'a valid subdomain', rule: dnsSubdomainProblems, name: 'a.b', problems: 0 },
   { title: 'a name that ends in a dash', rule: dnsSubdomainProblems, name: 'a-', problems: 1 },
   { title: 'a prefix that ends in a dash', rule: dnsSubdomainProblems, name: 'a-', prefix: true, problems: 0 },
   { title: 'a prefix that ends in two dashes', rule: dnsSubdomainProblems, name: 'gg--', prefix: true, problems: 0 },
@@ -19,9 +19,9 @@ const rows: readonly {
   { title: 'a prefix that is a dash', rule: dnsSubdomainProblems, name: '-', prefix: true, problems: 1 },
   { title: 'a label with a dot', rule: dnsLabelProblems, name: 'a.b', problems: 1 },
   { title: 'a label prefix', rule: dnsLabelProblems, name: 'ns-', prefix: true, problems: 0 },
-  { title: 'a service name', rule: dns1035LabelProblems, name: 'web', problems: 0 },
-  { title: 'a service name with a digit first', rule: dns1035LabelProblems, name: '1web', problems: 1 },
-  { title: 'a free name', rule: pathSegmentProblems, name: 'System:Anything at all', problems: 0 },
+  { title: 'a valid RFC 1035 label', rule: dns1035LabelProblems, name: 'web', problems: 0 },
+  { title: 'an RFC 1035 label that begins with a digit', rule: dns1035LabelProblems, name: '1web', problems: 1 },
+  { title: 'a path segment with upper case, colon and spaces', rule: pathSegmentProblems, name: 'System:Anything at all', problems: 0 },
 ]
 
 for (const { title, rule, name, prefix = false, problems } of rows) {

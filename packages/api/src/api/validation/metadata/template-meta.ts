@@ -1,16 +1,16 @@
-// The rules of metadata inside a template, from which other objects are made: labels and annotations, and nothing else.
+// Validation of metadata in templates: only labels and annotations are allowed.
 
-import { type FieldError, forbidden } from '../field-error.js'
-import type { ObjectMeta } from '../object.js'
+import { type FieldError, forbidden } from '../../field-error.js'
+import type { ObjectMeta } from '../../object.js'
 import { validateAnnotations, validateLabels } from './labels.js'
 
-/** Fields that the made object gets from elsewhere, with the name under which an error reports them. */
-const refused: readonly { readonly name: keyof ObjectMeta; readonly reported?: string }[] = [
+/** `reportedName`: name in error paths, if it differs. */
+const forbiddenFields: readonly { readonly name: keyof ObjectMeta; readonly reportedName?: string }[] = [
   { name: 'name' },
   { name: 'generateName' },
   { name: 'namespace' },
   { name: 'selfLink' },
-  { name: 'uid', reported: 'uID' },
+  { name: 'uid', reportedName: 'uID' },
   { name: 'resourceVersion' },
   { name: 'generation' },
   { name: 'creationTimestamp' },
@@ -25,8 +25,8 @@ export function validateTemplateMeta(meta: ObjectMeta, path: string): readonly F
   return [
     ...validateAnnotations(meta.annotations, `${path}.annotations`),
     ...validateLabels(meta.labels, `${path}.labels`),
-    ...refused
+    ...forbiddenFields
       .filter(({ name }) => meta[name] !== undefined)
-      .map(({ name, reported }) => forbidden(`${path}.${reported ?? name}`, 'cannot be set')),
+      .map(({ name, reportedName }) => forbidden(`${path}.${reportedName ?? name}`, 'cannot be set')),
   ]
 }

@@ -1,8 +1,8 @@
-// Ranges and addresses as numbers: reading, writing, and what lies within what.
+// Tests of CIDR ranges: parsing, addresses as numbers, containment.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { containsAddress, isStrictPart, parseCidr, sizeOfCidr } from './cidr.js'
+import { containsAddress, isStrictSubnet, parseCidr, sizeOfCidr } from './cidr.js'
 import { canonicalIp, familyOf, printIp } from './ip-text.js'
 
 const ranges: readonly { readonly text: string; readonly first?: string; readonly size?: bigint }[] = [
@@ -40,14 +40,14 @@ const parts: readonly (readonly [string, string, boolean])[] = [
 ]
 
 for (const [part, whole, expected] of parts) {
-  test(`${part} is ${expected ? '' : 'not '}a strict part of ${whole}`, () => {
+  test(`${part} is ${expected ? '' : 'not '}a strict subnet of ${whole}`, () => {
     const [inner, outer] = [parseCidr(part), parseCidr(whole)]
     assert.ok(inner !== undefined && outer !== undefined)
-    assert.equal(isStrictPart(inner, outer), expected)
+    assert.equal(isStrictSubnet(inner, outer), expected)
   })
 }
 
-test('an address is in a range of its own family only', () => {
+test('containsAddress compares address families', () => {
   const range = parseCidr('0.0.0.0/0')
   assert.ok(range !== undefined)
   assert.equal(containsAddress(range, 'IPv4', 5n), true)
@@ -64,8 +64,9 @@ const spellings: readonly (readonly [string, string])[] = [
   ['not an address', 'not an address'],
 ]
 
-for (const [given, canonical] of spellings) test(`${given} is spelled ${canonical}`, () => assert.equal(canonicalIp(given), canonical))
+for (const [address, canonical] of spellings)
+  test(`canonical text of ${address} is ${canonical}`, () => assert.equal(canonicalIp(address), canonical))
 
-test('families', () => {
+test('familyOf returns undefined for strings that are not IP addresses', () => {
   assert.deepEqual(['1.2.3.4', '::1', 'x'].map(familyOf), ['IPv4', 'IPv6', undefined])
 })

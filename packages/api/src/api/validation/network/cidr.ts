@@ -1,38 +1,34 @@
-// Ranges of addresses such as `10.0.0.0/8`, read as generously as single addresses.
+// CIDR ranges such as `10.0.0.0/8`: parser, which allows leading zeros, size and containment.
 
 import { parseIp } from './ip.js'
 import { type IpFamily, ipNumber } from './ip-text.js'
 
 export interface Cidr {
   readonly family: IpFamily
-  /** The first address, with all bits beyond the mask cleared. */
+  /** All bits beyond the mask are zero. */
   readonly first: bigint
-  /** How many leading bits all addresses share. */
   readonly bits: number
 }
 
 const widths = { IPv4: 32, IPv6: 128 } as const
 
-/** Undefined when the text is no range. */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf('/')
   const mask = text.slice(slash + 1)
   const ip = slash < 0 || !/^\d{1,4}$/.test(mask) ? undefined : parseIp(text.slice(0, slash))
   if (ip === undefined) return undefined
-  // An IPv4 address in IPv6 clothes has a mask of 128 bits.
   const family = text.includes(':') ? 'IPv6' : 'IPv4'
   const bits = Number(mask)
   if (bits > widths[family]) return undefined
   const number = family === 'IPv4' ? ipNumber(ip) : ip.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
-  const free = BigInt(widths[family] - bits)
-  return { family, first: (number >> free) << free, bits }
+  const hostBits = BigInt(widths[family] - bits)
+  return { family, first: (number >> hostBits) << hostBits, bits }
 }
 
-/** How many addresses there are in a range. */
 export const sizeOfCidr = ({ family, bits }: Cidr): bigint => 1n << BigInt(widths[family] - bits)
 
 export const containsAddress = (range: Cidr, family: IpFamily, address: bigint): boolean =>
   family === range.family && address >= range.first && address < range.first + sizeOfCidr(range)
 
-/** Whether a range is part of another, and smaller. */
-export const isStrictPart = (part: Cidr, whole: Cidr): boolean => part.bits > whole.bits && containsAddress(whole, part.family, part.first)
+export const isStrictSubnet = (part: Cidr, whole: Cidr): boolean =>
+  part.bits > whole.bits && containsAddress(whole, part.family, part.first)

@@ -1,11 +1,11 @@
-// Hosts with wildcards, fully qualified names, and names with a path.
+// Tests of wildcard host names, fully qualified domain names and domain-prefixed paths.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lines } from '../rule-context.fixture.js'
+import { lines } from '../../rule-context.fixture.js'
 import { checkDomainPrefixedPath, checkFullyQualifiedName, hostName } from './domain-names.js'
 
-const hosts: readonly (readonly [string, number])[] = [
+const hosts: readonly (readonly [host: string, problemCount: number])[] = [
   ['example.com', 0],
   ['*.example.com', 0],
   ['*bad.com', 1],
@@ -14,9 +14,10 @@ const hosts: readonly (readonly [string, number])[] = [
   ['UPPER', 1],
   [`*.${'a'.repeat(252)}`, 1],
 ]
-for (const [host, problems] of hosts) test(`host ${host.slice(0, 20)}`, () => assert.equal(hostName(host).length, problems))
+for (const [host, problemCount] of hosts) test(`host ${host.slice(0, 20)}`, () => assert.equal(hostName(host).length, problemCount))
 
-const names: readonly (readonly [string, readonly string[]])[] = [
+/** Expected errors, by their beginning. */
+const names: readonly (readonly [name: string, errors: readonly string[]])[] = [
   ['a.example', []],
   ['a.example.', []],
   ['', ['f: Required value']],
@@ -24,17 +25,17 @@ const names: readonly (readonly [string, readonly string[]])[] = [
   ['A.b', ['f: Invalid value: "A.b": a lowercase RFC 1123 subdomain']],
   [`${'a'.repeat(64)}.b`, [`f: Invalid value: "${'a'.repeat(64)}": must be no more than 63 characters`]],
 ]
-for (const [name, found] of names) {
+for (const [name, expected] of names) {
   test(`qualified name ${name.slice(0, 20)}`, () => {
     const errors = lines(checkFullyQualifiedName(name, 'f'))
     assert.deepEqual(
-      errors.map((line, i) => line.slice(0, found[i]?.length)),
-      found,
+      errors.map((line, i) => line.slice(0, expected[i]?.length)),
+      expected,
     )
   })
 }
 
-const paths: readonly (readonly [string, readonly string[]])[] = [
+const paths: readonly (readonly [path: string, errors: readonly string[]])[] = [
   ['acme.io/foo', []],
   ['acme.io/foo/bar', []],
   ['', ['f: Required value']],
@@ -43,12 +44,12 @@ const paths: readonly (readonly [string, readonly string[]])[] = [
   ['acme.io/', ['f: Invalid value: "acme.io/": must be a domain-prefixed path']],
   ['UP/a b', ['f: Invalid value: "UP": a lowercase', 'f: Invalid value: "a b": Invalid path (regex used for validation is']],
 ]
-for (const [path, found] of paths) {
+for (const [path, expected] of paths) {
   test(`path ${path}`, () => {
     const errors = lines(checkDomainPrefixedPath(path, 'f'))
     assert.deepEqual(
-      errors.map((line, i) => line.slice(0, found[i]?.length)),
-      found,
+      errors.map((line, i) => line.slice(0, expected[i]?.length)),
+      expected,
     )
   })
 }

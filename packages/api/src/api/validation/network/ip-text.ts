@@ -1,10 +1,9 @@
-// Addresses as numbers and in their one spelling (RFC 5952), for counting through ranges and for telling whether two texts mean one address.
+// IP addresses as numbers and in canonical text (RFC 5952), to iterate over ranges and to compare addresses.
 
 import { type IpBytes, isIpv4, parseIp } from './ip.js'
 
 export type IpFamily = 'IPv4' | 'IPv6'
 
-/** The bytes as one number: of four bytes for IPv4, of sixteen for IPv6. */
 export const ipNumber = (ip: IpBytes): bigint =>
   (isIpv4(ip) ? ip.slice(12) : ip).reduce((number, byte) => (number << 8n) | BigInt(byte), 0n)
 
@@ -20,7 +19,7 @@ interface Run {
   readonly length: number
 }
 
-/** The first of the longest runs of zeros, which a double colon stands for. */
+/** The longest run of zero groups, which `::` replaces. */
 function longestZeros(groups: readonly string[]): Run {
   let longest: Run = { start: 0, length: 0 }
   for (let start = 0; start < groups.length; start++) {
@@ -31,14 +30,12 @@ function longestZeros(groups: readonly string[]): Run {
   return longest
 }
 
-/** The family of an address; undefined when the text is none. */
 export function familyOf(text: string): IpFamily | undefined {
   const ip = parseIp(text)
   if (ip === undefined) return undefined
   return isIpv4(ip) ? 'IPv4' : 'IPv6'
 }
 
-/** The one spelling of an address, however it was written; a text that is none stays as it is. */
 export function canonicalIp(text: string): string {
   const ip = parseIp(text)
   return ip === undefined ? text : printIp(ipNumber(ip), isIpv4(ip) ? 'IPv4' : 'IPv6')

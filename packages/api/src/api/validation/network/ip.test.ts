@@ -1,4 +1,4 @@
-// IP addresses, read generously, and the ranges that cannot be reached.
+// Tests of IP address parsing and of ranges that endpoints may not use.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const addresses: readonly { readonly text: string; readonly bytes: readonly numb
   { text: '1:2:3:4:5:6:1.2.3.4', bytes: [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 1, 2, 3, 4] },
 ]
 
-for (const { text, bytes } of addresses) test(`${text} is an address`, () => assert.deepEqual(parseIp(text), bytes))
+for (const { text, bytes } of addresses) test(`${text} is an IP address`, () => assert.deepEqual(parseIp(text), bytes))
 
 const nonsense = [
   '',
@@ -40,18 +40,18 @@ const nonsense = [
 ]
 
 for (const text of nonsense) {
-  test(`"${text}" is no address`, () =>
+  test(`"${text}" is not an IP address`, () =>
     assert.deepEqual(ipAddress(text), ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']))
 }
 
-test('an IPv4 address inside an IPv6 one is an IPv4 address', () => assert.equal(isIpv4(parseIp('::ffff:1.2.3.4') ?? []), true))
+test('an IPv4-mapped IPv6 address is an IPv4 address', () => assert.equal(isIpv4(parseIp('::ffff:1.2.3.4') ?? []), true))
 
 const loopback = 'may not be in the loopback range (127.0.0.0/8, ::1/128)'
 const linkLocal = 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'
 const multicast = 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'
 
 const unreachable: readonly { readonly text: string; readonly problem: string }[] = [
-  { text: 'nothing', problem: 'must be a valid IP address' },
+  { text: 'not-an-ip', problem: 'must be a valid IP address' },
   { text: '0.0.0.0', problem: 'may not be unspecified (0.0.0.0)' },
   { text: '::', problem: 'may not be unspecified (::)' },
   { text: '127.9.9.9', problem: loopback },
@@ -65,7 +65,7 @@ const unreachable: readonly { readonly text: string; readonly problem: string }[
 ]
 
 for (const { text, problem } of unreachable) {
-  test(`${text} cannot be reached`, () => {
+  test(`${text} is rejected as an endpoint address`, () => {
     assert.deepEqual(checkReachableIp(text, 'ip'), [
       { reason: 'FieldValueInvalid', field: 'ip', message: `Invalid value: "${text}": ${problem}` },
     ])
@@ -73,5 +73,5 @@ for (const { text, problem } of unreachable) {
 }
 
 for (const text of ['10.0.0.1', '255.255.255.255', '239.1.1.1', '224.0.1.1', 'fec0::1', 'ff05::1', '::2', '::ffff:10.0.0.1']) {
-  test(`${text} can be reached`, () => assert.deepEqual(checkReachableIp(text, 'ip'), []))
+  test(`${text} is accepted as an endpoint address`, () => assert.deepEqual(checkReachableIp(text, 'ip'), []))
 }

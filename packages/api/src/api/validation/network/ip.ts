@@ -1,17 +1,16 @@
-// Reading IP addresses as generously as the API always has (leading zeros, any case), and the ranges that endpoints may not use.
+// IP address parser, lenient like kube-apiserver (leading zeros, any case). Also special ranges that endpoints may not use, and text.
 
-import { type FieldError, invalid } from '../field-error.js'
-import { noErrors } from './fields.js'
-import { noProblems } from './text-rules.js'
+import { type FieldError, invalid } from '../../field-error.js'
+import { noErrors } from '../checks.js'
+import { noProblems } from '../name-formats.js'
 
-/** Sixteen bytes; an IPv4 address lies in the last four, behind ten zeros and two 255. */
+/** 16 bytes; IPv4 addresses are mapped (`::ffff:a.b.c.d`). */
 export type IpBytes = readonly number[]
 
 const ipv4Prefix: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]
 const ipv4Part = /^0*\d{1,3}$/
 const ipv6Group = /^0*[0-9a-fA-F]{1,4}$/
 
-/** The bytes of an address; undefined when the text is none. */
 export function parseIp(text: string): IpBytes | undefined {
   if (text.includes(':')) return parseIpv6(text)
   const bytes = parseIpv4(text)
@@ -32,12 +31,10 @@ function parseIpv6(text: string): IpBytes | undefined {
   const [head, tail] = [groupBytes(halves[0] ?? '', halves.length === 1), groupBytes(halves[1] ?? '', true)]
   if (head === undefined || tail === undefined) return undefined
   const missing = 16 - head.length - tail.length
-  // A double colon stands for one group of zeros at least.
   if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined
   return [...head, ...new Array<number>(missing).fill(0), ...tail]
 }
 
-/** The bytes of groups between colons; the last one may be an IPv4 address where the address ends there. */
 function groupBytes(text: string, isLast: boolean): readonly number[] | undefined {
   if (text === '') return []
   const bytes: number[] = []
@@ -59,8 +56,9 @@ const notAnAddress = Object.freeze(['must be a valid IP address, (e.g. 10.9.8.7 
 
 export const ipAddress = (text: string): readonly string[] => (parseIp(text) === undefined ? notAnAddress : noProblems)
 
-interface Range {
+interface SpecialRange {
   readonly problem: string
+  /** Receives the first three bytes of an IPv4 address. */
   readonly v4: (a: number, b: number, c: number) => boolean
   readonly v6: (ip: IpBytes) => boolean
 }
@@ -68,7 +66,7 @@ interface Range {
 const linkLocalProblem = 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'
 const multicastProblem = 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'
 
-const specialRanges: readonly Range[] = [
+const specialRanges: readonly SpecialRange[] = [
   {
     problem: 'may not be in the loopback range (127.0.0.0/8, ::1/128)',
     v4: (a) => a === 127,
@@ -82,18 +80,16 @@ const specialRanges: readonly Range[] = [
   },
 ]
 
-/** Addresses under which a client elsewhere in the cluster cannot reach anything. */
 export function checkReachableIp(text: string, field: string): readonly FieldError[] {
   const ip = parseIp(text)
   if (ip === undefined) return [invalid(field, text, 'must be a valid IP address')]
-  const isFour = isIpv4(ip)
-  if (ip.every((byte, i) => byte === 0 || (isFour && i < 12))) return [invalid(field, text, `may not be unspecified (${text})`)]
+  const isV4 = isIpv4(ip)
+  if (ip.every((byte, i) => byte === 0 || (isV4 && i < 12))) return [invalid(field, text, `may not be unspecified (${text})`)]
   const [a = 0, b = 0, c = 0] = ip.slice(12)
-  const found = specialRanges.find((range) => (isFour ? range.v4(a, b, c) : range.v6(ip)))
-  return found === undefined ? noErrors : [invalid(field, text, found.problem)]
+  const specialRange = specialRanges.find((range) => (isV4 ? range.v4(a, b, c) : range.v6(ip)))
+  return specialRange === undefined ? noErrors : [invalid(field, text, specialRange.problem)]
 }
 
-/** Whether an address can be somebody else's: neither this machine's own, nor of its neighbours, nor of many at once. */
 export function isGlobalUnicast(ip: IpBytes): boolean {
   if (!isIpv4(ip)) return !ip.every((byte) => byte === 0) && ip[0] !== 0xff && !isSpecial(ip)
   const [a = 0] = ip.slice(12)
@@ -105,7 +101,6 @@ function isSpecial(ip: IpBytes): boolean {
   return specialRanges.some((range) => (isIpv4(ip) ? range.v4(a, b, c) : range.v6(ip)))
 }
 
-/** The one way to write an address that everybody reads alike: others take `010` for eight. */
 export const ipText = (ip: IpBytes): string =>
   isIpv4(ip)
     ? ip.slice(12).join('.')

@@ -1,8 +1,7 @@
-// Taking a URL apart as generously as the API always has: nearly any text is one, most of it a path.
+// URL parser as lenient as the one of kube-apiserver: nearly any text is a URL.
 
-export interface UrlParts {
+interface UrlParts {
   readonly scheme: string
-  /** Name and password before the host, as they were written; undefined where there is no `@`. */
   readonly user: string | undefined
   readonly host: string
   readonly path: string
@@ -10,7 +9,7 @@ export interface UrlParts {
   readonly fragment: string
 }
 
-/** Control characters, a broken escape, and a colon in the first segment of a path without a scheme make a text no URL. */
+/** Returns undefined for control characters, invalid escapes, or a colon in the first segment without a scheme. */
 export function parseUrl(text: string): UrlParts | undefined {
   const [beforeFragment = '', fragment = ''] = splitAt(text, '#')
   if (/[\u0000-\u001f\u007f]/.test(text) || /%(?![0-9a-fA-F]{2})/.test(text)) return undefined
@@ -31,10 +30,11 @@ export function parseUrl(text: string): UrlParts | undefined {
   return { scheme: scheme.toLowerCase(), user, host, path: rest.slice(2 + authority.length), query, fragment }
 }
 
-/** A name or an address, and a port of digits. */
-const isHost = (host: string): boolean => /^(\[[^\]\s]*\]|[^\s:[\]<>"]*)(:\d*)?$/.test(host)
+/** A backslash would end the host for an HTTP client that follows the URL standard of browsers. */
+const isHost = (host: string): boolean =>
+  /^(\[[^\]\s\\]*\]|[^\s:[\]<>"\\^`{|}]*)(:\d*)?$/.test(host) && (host.startsWith('[') || !/%[0-7]/.test(host))
 
-const splitAt = (text: string, mark: string): readonly string[] => {
-  const at = text.indexOf(mark)
+const splitAt = (text: string, separator: string): readonly string[] => {
+  const at = text.indexOf(separator)
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
 }

@@ -1,31 +1,32 @@
-// The table of a custom kind: its own columns, or name and age.
+// Printer columns of a custom resource: additionalPrinterColumns of the CRD, or name and age.
 
-import type { Column, ResourceDefinition } from '../../../api/definition.js'
+import { ageColumn, nameColumn } from '../../../api/definition/printer-columns.js'
+import type { Column, ResourceDefinition } from '../../../api/definition/resource-definition.js'
 import { ageOf } from '../../../api/human-duration.js'
-import { ageColumn, nameColumn } from '../../../api/table-columns.js'
+import { compileJsonPath, PathBudget } from '../../../api/json-path/json-path.js'
+import { JsonPathError, LiteralNumber } from '../../../api/json-path/json-path-syntax.js'
+import { floatText } from '../../../base/text/float-text.js'
 import { sortTexts } from '../../../base/text-order.js'
-import { isRecord } from '../../../schema/read.js'
+import { isRecord } from '../../../schema/json/read.js'
+import { writeAny } from '../../../schema/json/write.js'
 import { readTime } from '../../../schema/scalars.js'
-import { writeAny } from '../../../schema/write.js'
 import type { CustomResourceColumnDefinition } from '../v1.schema.js'
-import { compileJsonPath, PathRoom } from './json-path.js'
-import { JsonPathError, LiteralNumber } from './json-path-syntax.js'
 
 interface CustomColumn {
   readonly column: Column
-  readonly find: (object: unknown, room: PathRoom) => readonly unknown[]
+  readonly find: (object: unknown, budget: PathBudget) => readonly unknown[]
 }
 
 type Table = NonNullable<ResourceDefinition['table']>
 
-const plainTable: Table = {
+const defaultTable: Table = {
   columns: [nameColumn, { ...ageColumn, type: 'date' }],
   cells: ({ metadata }, { now }) => [metadata?.name ?? '', ageOf(metadata?.creationTimestamp, now)],
 }
 
-/** Columns behind one whose path cannot be read are left out, as in the reference. */
+/** Drops a column with an invalid JSONPath and all columns after it, as in kube-apiserver. */
 export function tableOf(definitions: readonly CustomResourceColumnDefinition[]): Table {
-  if (definitions.length === 0) return plainTable
+  if (definitions.length === 0) return defaultTable
   const columns: CustomColumn[] = []
   for (const definition of definitions) {
     const column = columnOf(definition)
@@ -33,11 +34,11 @@ export function tableOf(definitions: readonly CustomResourceColumnDefinition[]):
     columns.push(column)
   }
   return {
-    asShown: true,
+    fromRequestedVersion: true,
     columns: [nameColumn, ...columns.map(({ column }) => column)],
     cells: (object, { now }) => {
-      const room = new PathRoom()
-      return [object.metadata?.name ?? '', ...columns.map(({ column, find }) => cellOf(column, find(object, room), now))]
+      const budget = new PathBudget()
+      return [object.metadata?.name ?? '', ...columns.map(({ column, find }) => cellOf(column, find(object, budget), now))]
     },
   }
 }
@@ -65,13 +66,13 @@ function columnOf({
   }
 }
 
-/** Only the first match is shown. */
+/** Shows the first match only. */
 function cellOf({ type }: Column, found: readonly unknown[], now: number): unknown {
   if (found.length === 0) return null
-  const first = found[0] instanceof LiteralNumber && !found[0].isWhole ? found[0].value : found[0]
+  const first = found[0] instanceof LiteralNumber && !found[0].isInteger ? found[0].value : found[0]
   switch (type) {
     case 'integer':
-      return typeof first === 'bigint' ? first : typeof first === 'number' ? wholeOf(first) : null
+      return typeof first === 'bigint' ? first : typeof first === 'number' ? integerOf(first) : null
     case 'number':
       return typeof first === 'number' || typeof first === 'bigint' ? Number(first) : null
     case 'boolean':
@@ -85,29 +86,21 @@ function cellOf({ type }: Column, found: readonly unknown[], now: number): unkno
   }
 }
 
-const leastInteger = -(1n << 63n)
+const minInteger = -(1n << 63n)
 
-/** What no integer of 64 bits can hold is shown as the least of them, as machines have it. */
-function wholeOf(number: number): number | bigint {
+/** Shows numbers beyond int64 as the minimum of int64, as in kube-apiserver. */
+function integerOf(number: number): number | bigint {
   const whole = Math.trunc(number)
-  return Math.abs(whole) < 2 ** 63 ? whole : leastInteger
+  return Math.abs(whole) < 2 ** 63 ? whole : minInteger
 }
 
 function textOf(value: unknown): string {
   if (value instanceof LiteralNumber) return String(value.value)
   if (value === null) return '<no value>'
-  if (typeof value === 'number') return numberText(value)
-  return typeof value === 'string' ? value : writeAny(sorted(value))
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : floatText(value)
+  return typeof value === 'string' ? value : writeAny(withSortedMembers(value))
 }
 
-/** With an exponent of two digits at least, from a hundred-thousandth down. */
-function numberText(value: number): string {
-  if (value === 0 || Math.abs(value) >= 1e-4) return String(value)
-  const [digits = '', exponent = ''] = value.toExponential().split('e-')
-  return `${digits}e-${exponent.padStart(2, '0')}`
-}
-
-/** A time that is not set has no age. */
 function ageIn(text: string, now: number): string {
   if (text === '' || text === 'null') return '<unknown>'
   const time = readTime(text, false)
@@ -117,9 +110,8 @@ function ageIn(text: string, now: number): string {
 
 const zeroTime = Date.parse('0001-01-01T00:00:00Z')
 
-/** Members in the order of their names. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function withSortedMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedMembers)
   if (!isRecord(value)) return value
-  return Object.fromEntries(sortTexts(Object.keys(value)).map((name) => [name, sorted(value[name])]))
+  return Object.fromEntries(sortTexts(Object.keys(value)).map((name) => [name, withSortedMembers(value[name])]))
 }

@@ -1,33 +1,31 @@
-// Rules of custom kinds that are written as expressions, over the values of an object and, for rules about changes, over those before.
+// Evaluates x-kubernetes-validations (CEL) of a custom resource, with transition rules and a cost budget per object.
 
-import type { RuleContext } from '../../../api/definition.js'
+import type { RuleContext } from '../../../api/definition/resource-definition.js'
 import { type FieldError, invalid } from '../../../api/field-error.js'
 import { CelCompileError, compileExpression, type Program } from '../../../cel/compile.js'
-import { valueOfData } from '../../../cel/data.js'
-import { environmentOf, typeOfSchema, type ValueSchema, withTypeAndMetadata } from '../../../cel/schema-type.js'
-import type { Pieces } from '../../../cel/step.js'
+import type { Chunks } from '../../../cel/evaluate/step.js'
 import { traceExpression } from '../../../cel/trace.js'
-import { CelError, type Value } from '../../../cel/values.js'
-import { isRecord } from '../../../schema/read.js'
-import { writeAny } from '../../../schema/write.js'
-import { additionalSchema, isEmbedded, itemSchema, type JsonSchema, type SchemaRule } from '../json-schema.js'
-import { hasExpressions } from '../schema-expressions.js'
+import { environmentOf, typeOfSchema, type ValueSchema, withTypeAndMetadata } from '../../../cel/types/structural-schema-types.js'
+import { valueBySchema } from '../../../cel/values/json-values.js'
+import { CelError, type Value } from '../../../cel/values/values.js'
+import { isRecord } from '../../../schema/json/read.js'
+import { writeAny } from '../../../schema/json/write.js'
+import { additionalSchema, isEmbedded, itemSchema, type JsonSchema, type SchemaRule } from '../schema/json-schema.js'
+import { hasExpressions } from '../schema/schema-search.js'
 
-/** What one rule may cost, and all rules of one object. */
-export const callLimit = 1_000_000
-export const objectBudget = 10_000_000
+const maxCallCost = 1_000_000
+const maxObjectCost = 10_000_000
 
 interface CompiledRule {
   readonly rule: SchemaRule
   readonly program: Program | undefined
   readonly problem: string | undefined
-  /** It speaks of the value before. */
   readonly isTransition: boolean
 }
 
 const compiled = new WeakMap<JsonSchema, readonly CompiledRule[]>()
 
-/** Compiled once for each place of a schema. */
+/** Compiles the rules once per schema node. */
 function rulesOf(schema: JsonSchema, isRoot: boolean): readonly CompiledRule[] {
   const known = compiled.get(schema)
   if (known !== undefined) return known
@@ -49,48 +47,46 @@ function compileRule(schema: JsonSchema, rule: SchemaRule, isRoot: boolean): rea
   }
 }
 
-const nameOf = ({ message = '', rule = '' }: SchemaRule): string => (message === '' ? rule.trim() : message.trim())
+const ruleText = ({ message = '', rule = '' }: SchemaRule): string => (message === '' ? rule.trim() : message.trim())
 
-/** The rules are not asked of an object that is wrong in itself. */
-const blocking: ReadonlySet<FieldError['reason']> = new Set([
-  'FieldValueNotSupported',
+/** Reasons of schema errors after which CEL rules are not evaluated. */
+const blockingReasons: ReadonlySet<FieldError['reason']> = new Set([
   'FieldValueRequired',
   'FieldValueTooLong',
   'FieldValueTooMany',
   'FieldValueTypeInvalid',
 ])
 
-export interface RuleSubject {
+interface RuleInput {
   readonly schema: JsonSchema
   readonly object: unknown
-  /** Undefined where there was none. */
   readonly old: unknown
 }
 
-export type CheckContext = Pick<RuleContext, 'onExpression'>
+type CheckContext = Pick<RuleContext, 'onExpression'>
 
-/** What the rules find; gives way where it yields. `errors` is what other checks have found. */
+/** Generator that pauses between values and rules, for time slices. `errors`: results of schema validation. */
 export function* checkExpressions(
-  subject: RuleSubject,
+  input: RuleInput,
   errors: readonly FieldError[],
   context: CheckContext = {},
-): Pieces<readonly FieldError[]> {
-  if (!hasExpressions(subject.schema)) return []
-  if (errors.some(({ reason }) => blocking.has(reason))) {
+): Chunks<readonly FieldError[]> {
+  if (!hasExpressions(input.schema)) return []
+  if (errors.some(({ reason }) => blockingReasons.has(reason))) {
     const message =
       'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
     return [invalid('<nil>', null, message)]
   }
   const check = new ExpressionCheck(context)
-  yield* check.value(subject.schema, subject.object, subject.old, '', true)
+  yield* check.checkValue(input.schema, input.object, input.old, '', true)
   return check.errors
 }
 
-/** The same of a default, which is looked at as if it had been there before. */
+/** Evaluates the rules on a default value, which is also its own old value. */
 export function checkDefault(schema: JsonSchema, value: unknown, path: string): readonly FieldError[] {
   if (!hasExpressions(schema)) return []
   const check = new ExpressionCheck({})
-  const work = check.value(schema, value, value, path, false)
+  const work = check.checkValue(schema, value, value, path, false)
   while (work.next().done !== true);
   return check.errors
 }
@@ -98,49 +94,49 @@ export function checkDefault(schema: JsonSchema, value: unknown, path: string): 
 class ExpressionCheck {
   readonly errors: FieldError[] = []
   private readonly context: CheckContext
-  private budget = objectBudget
+  private budget = maxObjectCost
 
   constructor(context: CheckContext) {
     this.context = context
   }
 
-  private get isOver(): boolean {
+  private get isExhausted(): boolean {
     return this.budget < 0
   }
 
-  *value(schema: JsonSchema | undefined, value: unknown, old: unknown, path: string, isRoot: boolean): Pieces<void> {
-    if (schema === undefined || value === null || value === undefined || this.isOver) return
-    yield* this.rules(schema, value, old ?? undefined, path, isRoot || isEmbedded(schema))
-    if (Array.isArray(value)) yield* this.items(schema, value, old, path)
-    else if (isRecord(value)) yield* this.members(schema, value, isRecord(old) ? old : {}, path)
+  *checkValue(schema: JsonSchema | undefined, value: unknown, old: unknown, path: string, isRoot: boolean): Chunks<void> {
+    if (schema === undefined || value === null || value === undefined || this.isExhausted) return
+    yield* this.checkRules(schema, value, old ?? undefined, path, isRoot || isEmbedded(schema))
+    if (Array.isArray(value)) yield* this.checkItems(schema, value, old, path)
+    else if (isRecord(value)) yield* this.checkMembers(schema, value, isRecord(old) ? old : {}, path)
   }
 
-  private *items(schema: JsonSchema, items: readonly unknown[], old: unknown, path: string): Pieces<void> {
+  private *checkItems(schema: JsonSchema, items: readonly unknown[], old: unknown, path: string): Chunks<void> {
     const item = itemSchema(schema)
     if (item === undefined || !hasExpressions(item)) return
     const before = keyedItems(schema, old)
-    for (let i = 0; i < items.length && !this.isOver; i++) {
+    for (let i = 0; i < items.length && !this.isExhausted; i++) {
       yield
-      yield* this.value(item, items[i], before?.get(keyOf(schema, items[i])), `${path}[${i}]`, false)
+      yield* this.checkValue(item, items[i], before?.get(keyOf(schema, items[i])), `${path}[${i}]`, false)
     }
   }
 
-  private *members(schema: JsonSchema, members: Record<string, unknown>, old: Record<string, unknown>, path: string): Pieces<void> {
+  private *checkMembers(schema: JsonSchema, members: Record<string, unknown>, old: Record<string, unknown>, path: string): Chunks<void> {
     const isCorrelated = schema['x-kubernetes-map-type'] !== 'atomic'
     const additional = additionalSchema(schema)
     for (const [name, member] of Object.entries(members)) {
-      if (this.isOver) return
-      const own = schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-      const inner = own ?? additional
+      if (this.isExhausted) return
+      const property = schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+      const inner = property ?? additional
       if (inner === undefined || !hasExpressions(inner)) continue
       yield
       const before = isCorrelated && Object.hasOwn(old, name) ? old[name] : undefined
-      const place = own === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
-      yield* this.value(inner, member, before, place, false)
+      const memberPath = property === undefined ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`
+      yield* this.checkValue(inner, member, before, memberPath, false)
     }
   }
 
-  private *rules(schema: JsonSchema, value: unknown, old: unknown, path: string, isRoot: boolean): Pieces<void> {
+  private *checkRules(schema: JsonSchema, value: unknown, old: unknown, path: string, isRoot: boolean): Chunks<void> {
     const rules = rulesOf(schema, isRoot)
     if (rules.length === 0) return
     const fail = (message: string): void => void this.errors.push(invalid(path === '' ? '<nil>' : path, schema.type ?? '', message))
@@ -149,20 +145,20 @@ class ExpressionCheck {
       this.budget = -1
       return
     }
-    const whole = (isRoot ? withTypeAndMetadata(schema as ValueSchema) : schema) as ValueSchema
-    const self = valueOfData(value, whole)
-    const variables: { readonly [name: string]: Value } = old === undefined ? { self } : { self, oldSelf: valueOfData(old, whole) }
+    const typedSchema = (isRoot ? withTypeAndMetadata(schema as ValueSchema) : schema) as ValueSchema
+    const self = valueBySchema(value, typedSchema)
+    const variables: { readonly [name: string]: Value } = old === undefined ? { self } : { self, oldSelf: valueBySchema(old, typedSchema) }
     for (const { rule, program, problem, isTransition } of rules) {
       yield
       if (program === undefined) fail(`rule compile error: ${problem}`)
       else if (!isTransition || old !== undefined) {
-        const { value: result, cost } = yield* program.evaluateInPieces(variables, callLimit)
+        const { value: result, cost } = yield* program.evaluateInChunks(variables, maxCallCost)
         this.context.onExpression?.({
           path,
           text: rule.rule ?? '',
           cost,
-          holds: result === true,
-          trace: () => traceExpression(program, variables, callLimit),
+          isTrue: result === true,
+          trace: () => traceExpression(program, variables, maxCallCost),
         })
         if (cost > this.budget) {
           fail(exhausted)
@@ -183,18 +179,18 @@ class ExpressionCheck {
 const exhausted = 'validation failed due to running out of cost budget, no further validation rules will be run'
 
 function explain(rule: SchemaRule, result: Value): string {
-  if (!(result instanceof CelError)) return rule.message ? rule.message : `failed rule: ${nameOf(rule)}`
+  if (!(result instanceof CelError)) return rule.message ? rule.message : `failed rule: ${ruleText(rule)}`
   const { message } = result
   if (message.startsWith('no such overload')) {
-    return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}`
+    return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${ruleText(rule)}`
   }
   if (message.startsWith('operation cancelled')) {
-    return `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${nameOf(rule)}`
+    return `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${ruleText(rule)}`
   }
-  return `${message} evaluating rule: ${nameOf(rule)}`
+  return `${message} evaluating rule: ${ruleText(rule)}`
 }
 
-/** Items of a keyed list are told apart by their keys; those of other lists have no past. */
+/** Only items of lists with map keys have an old value. */
 function keyedItems(schema: JsonSchema, old: unknown): ReadonlyMap<string, unknown> | undefined {
   if (schema['x-kubernetes-list-type'] !== 'map' || !Array.isArray(old)) return undefined
   return new Map(old.map((item) => [keyOf(schema, item), item]))

@@ -1,161 +1,188 @@
-// A custom kind from its definition: the same value as a built-in kind, so that it takes the same way through every room.
+// Builds the ResourceDefinition of a custom resource from its CRD: pruning, defaulting, validation, versions, subresources.
 
-import type { BatchConversion } from '../../../api/conversion.js'
+import { compareVersions } from '../../../api/catalog/version-order.js'
+import type { BatchConversion } from '../../../api/definition/conversion-webhook.js'
+import { asFirstGeneration, asNextGeneration } from '../../../api/definition/generation.js'
+import { withOldMetadata } from '../../../api/definition/keep-metadata.js'
 import type {
   Deprecation,
   ResourceDefinition,
   ResourceVersionDefinition,
   RuleContext,
   SubresourceDefinition,
-} from '../../../api/definition.js'
-import type { FieldError } from '../../../api/field-error.js'
-import { asFirstGeneration, asNextGeneration } from '../../../api/generation.js'
+} from '../../../api/definition/resource-definition.js'
+import { duplicate, type FieldError, invalid } from '../../../api/field-error.js'
 import type { ApiObject } from '../../../api/object.js'
-import { withOldMetadata } from '../../../api/old-metadata.js'
-import { noErrors } from '../../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../../api/validation/name-problems.js'
+import { dnsSubdomainProblems, noErrors } from '../../../api/validation/checks.js'
 import { sameValueBut } from '../../../api/validation/same-value.js'
-import { compareVersions } from '../../../api/version-order.js'
-import { onceFor } from '../../../base/once-for.js'
-import { patternSize } from '../../../cel/pattern-size.js'
+import { weakMemoize } from '../../../base/recent-map.js'
+import { compareText } from '../../../base/text-order.js'
+import { regexSize } from '../../../cel/regex/regex-size.js'
+import { isRecord, readValue } from '../../../schema/json/read.js'
+import { writeAny } from '../../../schema/json/write.js'
 import type { StructNode } from '../../../schema/node.js'
-import { readValue } from '../../../schema/read.js'
-import { defaultOf, type JsonSchema } from '../json-schema.js'
-import { hasExpressions } from '../schema-expressions.js'
-import { someInner } from '../schema-search.js'
+import { additionalSchema, defaultOf, itemSchema, type JsonSchema } from '../schema/json-schema.js'
+import { hasExpressions, someInner } from '../schema/schema-search.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { validateEmbedded } from '../values/embedded-resource.js'
-import { isSurelyValid } from '../values/surely-valid.js'
+import { passesFastValidation } from '../values/fast-validation.js'
 import { validateValue } from '../values/validate-value.js'
+import { tableOf } from './additional-printer-columns.js'
+import { checkExpressions } from './cel-validation-rules.js'
 import { customScale, validateScaled } from './custom-scale.js'
-import { structOfKind } from './custom-schema.js'
-import { tableOf } from './custom-table.js'
-import { withDefaults } from './default-value.js'
-import { checkExpressions } from './expression-rules.js'
-import { type Filling, RefusingFilling, SparingFilling } from './filling.js'
-import { validateLists } from './list-duplicates.js'
+import { structOfKind } from './pruning-schema.js'
+import { type DefaultingBudget, RequestDefaultingBudget, StoredDefaultingBudget, withDefaults } from './structural-defaulting.js'
 
-/** What is said of a version once, and asked of every object. */
+export function validateLists(value: unknown, schema: JsonSchema | undefined, path: string): readonly FieldError[] {
+  if (schema === undefined) return []
+  if (Array.isArray(value)) {
+    const items = itemSchema(schema)
+    return [...findDuplicates(value, schema, path), ...value.flatMap((item, i) => validateLists(item, items, `${path}[${i}]`))]
+  }
+  if (!isRecord(value)) return []
+  const additional = additionalSchema(schema)
+  return Object.entries(value).flatMap(([name, member]) => {
+    const property = schema.properties !== undefined && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    return property === undefined
+      ? validateLists(member, additional, `${path}[${name}]`)
+      : validateLists(member, property, path === '' ? name : `${path}.${name}`)
+  })
+}
+
+function findDuplicates(items: readonly unknown[], schema: JsonSchema, path: string): readonly FieldError[] {
+  const type = schema['x-kubernetes-list-type']
+  if (type !== 'set' && type !== 'map') return []
+  // Reports only the first item that is not an object.
+  const stray = type === 'set' ? -1 : items.findIndex((item) => item !== null && !isRecord(item))
+  if (stray !== -1) return [invalid(`${path}[${stray}]`, items[stray], 'must be an object for an array of list-type map')]
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  // A null item has no keys.
+  const keyOf = (item: unknown): unknown =>
+    type === 'set'
+      ? item
+      : Object.fromEntries(keys.flatMap((key) => (isRecord(item) && Object.hasOwn(item, key) ? [[key, item[key]]] : [])))
+  const seen = new Map<string, number>()
+  const errors: FieldError[] = []
+  items.forEach((item, i) => {
+    const key = keyOf(item)
+    const text = writeAny(withSortedMembers(key))
+    const count = (seen.get(text) ?? 0) + 1
+    // Each duplicate value is reported once.
+    if (count === 2) errors.push(duplicate(`${path}[${i}]`, key))
+    seen.set(text, count)
+  })
+  return errors
+}
+
+/** Makes the text of equal objects equal. */
+function withSortedMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedMembers)
+  if (!isRecord(value)) return value
+  const members = Object.entries(value).sort(([a], [b]) => compareText(a, b))
+  return Object.fromEntries(members.map(([name, member]) => [name, withSortedMembers(member)]))
+}
+
 interface CustomVersion {
   readonly name: string
   readonly schema: JsonSchema
-  readonly definition: CustomResourceDefinitionVersion
+  readonly crdVersion: CustomResourceDefinitionVersion
   readonly hasStatus: boolean
 }
 
-const versionOf = (definition: CustomResourceDefinitionVersion): CustomVersion => ({
-  name: definition.name ?? '',
-  schema: (definition.schema?.openAPIV3Schema ?? {}) as JsonSchema,
-  definition,
-  hasStatus: definition.subresources?.status !== undefined,
+const versionOf = (crdVersion: CustomResourceDefinitionVersion): CustomVersion => ({
+  name: crdVersion.name ?? '',
+  schema: (crdVersion.schema?.openAPIV3Schema ?? {}) as JsonSchema,
+  crdVersion,
+  hasStatus: crdVersion.subresources?.status !== undefined,
 })
 
-const fillsStatus = ({ schema, hasStatus }: CustomVersion): boolean =>
+const hasStatusDefaults = ({ schema, hasStatus }: CustomVersion): boolean =>
   hasStatus && defaultOf(schema.properties?.['status'] ?? {}) !== undefined
 
-/** Of metadata a schema may restrict the name; the rest has rules of its own. */
-function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
+/** Drops metadata except name and generateName: schemas may restrict nothing else there. */
+function validatedPart(object: ApiObject): { readonly [name: string]: unknown } {
   const { metadata: { name, generateName } = {}, ...rest } = object as ApiObject & { readonly [name: string]: unknown }
   return { ...rest, metadata: { ...(name === undefined ? {} : { name }), ...(generateName === undefined ? {} : { generateName }) } }
 }
 
-interface Validating {
+interface ValidationInput {
   readonly object: ApiObject
-  /** Left out where there was none. */
   readonly old?: ApiObject
-  /** Who writes the status answers for the status alone. */
-  readonly ofStatus?: boolean
+  /** True for updates of the status subresource, which do not validate embedded resources and spec.replicas. */
+  readonly isStatusUpdate?: boolean
 }
 
-const validateObject = ({ object, old, ofStatus = false }: Validating, version: CustomVersion): readonly FieldError[] => {
-  const { schema, definition } = version
-  const value = ownPart(object)
-  const scale = definition.subresources?.scale
-  const scaleErrors = scale === undefined ? noErrors : validateScaled(object, scale, ofStatus)
-  if (scaleErrors.length === 0 && isSurelyValid(schema, value)) return noErrors
-  const lists = validateLists(value, schema, '')
+const validateObject = ({ object, old, isStatusUpdate = false }: ValidationInput, version: CustomVersion): readonly FieldError[] => {
+  const { schema, crdVersion } = version
+  const value = validatedPart(object)
+  const scale = crdVersion.subresources?.scale
+  const scaleErrors = scale === undefined ? noErrors : validateScaled(object, scale, isStatusUpdate)
+  if (scaleErrors.length === 0 && passesFastValidation(schema, value)) return noErrors
+  const listErrors = validateLists(value, schema, '')
   const errors = [
-    ...(ofStatus ? validateStatusPart(schema, value) : validateValue(schema, value, '')),
+    ...validateValue(schema, value, ''),
     ...scaleErrors,
-    ...(ofStatus ? noErrors : validateEmbedded(value, schema, '')),
-    // Items that were the same before the definition forbade that may stay so until somebody mends them.
-    ...(lists.length > 0 && old !== undefined && validateLists(old, schema, '').length > 0 ? noErrors : lists),
+    ...(isStatusUpdate ? noErrors : validateEmbedded(value, schema, '')),
+    // Tolerates duplicates if the old object has some: an earlier schema may have allowed them.
+    ...(listErrors.length > 0 && old !== undefined && validateLists(old, schema, '').length > 0 ? noErrors : listErrors),
   ]
-  // The object as a whole has no path.
+  // Errors at the root have the path `<nil>`.
   return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
 }
 
-/** By the schema of the status, as if there were nothing around it. */
-function validateStatusPart(schema: JsonSchema, value: { readonly [name: string]: unknown }) {
-  const own = schema.properties?.['status']
-  return own === undefined || value['status'] === undefined ? noErrors : validateValue(own, value['status'], 'status')
-}
-
-/** Rules at the root see the kind, too; what verbs handle does not have it. */
+/** Adds apiVersion and kind, which CEL rules at the root can read. */
 const withTypeOf =
   (apiVersion: string, kind: string) =>
   (object: ApiObject): unknown => ({ ...object, apiVersion, kind })
 
-/** What {@link customKind} reads of a definition. */
 const sourceOf = ({ metadata, spec, status }: CustomResourceDefinition): object => ({
   metadata: { generation: metadata?.generation },
   spec,
   status: { acceptedNames: status?.acceptedNames },
 })
 
-/** How many steps one byte of a value may take at worst: instructions of the longest pattern, alternatives of anyOf and its like. */
+/** Worst-case steps per byte: regular expression instructions and schemas in allOf, anyOf and oneOf. */
 function workOf(schema: JsonSchema): number {
   const { pattern, allOf = [], anyOf = [], oneOf = [] } = schema
-  let most = (pattern === undefined ? 0 : patternSize(pattern)) + allOf.length + anyOf.length + oneOf.length
+  let maxWork = (pattern === undefined ? 0 : regexSize(pattern)) + allOf.length + anyOf.length + oneOf.length
   someInner(schema, (inner) => {
-    most = Math.max(most, workOf(inner))
+    maxWork = Math.max(maxWork, workOf(inner))
     return false
   })
-  return most
+  return maxWork
 }
 
-const workPerByte = onceFor(workOf)
+const workPerByte = weakMemoize(workOf)
 
-/** One call of an expression on a text of this size can take hundreds of milliseconds. */
+/** Bytes of an object above which CEL rules run in a worker thread: one call on such a text can take hundreds of ms. */
 const costlyRuleBytes = 32 << 10
 
-/** To compile one instruction of a pattern takes 4 µs; to match one against one byte takes up to 40 ns. */
+/** Compiling a regular expression instruction takes 4 µs; matching one byte takes up to 40 ns. */
 const isCostly = (perByte: number, bytes: number): boolean => perByte > 5000 || perByte * bytes > 10_000_000
 
-/** The kind that a definition describes; `group` and names are those that were accepted. */
-export function customKind(definition: CustomResourceDefinition, conversion?: BatchConversion): ResourceDefinition {
-  const { spec = {}, status } = definition
+export function customKind(crd: CustomResourceDefinition, conversion?: BatchConversion): ResourceDefinition {
+  const { spec = {}, status } = crd
   const names = status?.acceptedNames ?? spec.names ?? {}
   const versions = new Map((spec.versions ?? []).map((version) => [version.name ?? '', versionOf(version)]))
-  const stored = [...versions.values()].find((version) => version.definition.storage === true)
-  // What somebody else converts is looked at in the version in which it is kept.
-  const ruleOf = ({ version }: RuleContext): CustomVersion =>
-    (conversion === undefined ? versions.get(version) : undefined) ?? (stored as CustomVersion)
-  // Which parts of an object have an endpoint of their own is said for each version.
+  const stored = [...versions.values()].find((version) => version.crdVersion.storage === true)
+  const versionFor = ({ version }: RuleContext): CustomVersion => versions.get(version) ?? (stored as CustomVersion)
+  // Subresources differ by version.
   const hasStatusIn = ({ version }: RuleContext): boolean => (versions.get(version) ?? stored)?.hasStatus === true
-  // A status that is left out where objects are written is filled in where they are read, like anything that a later schema knows.
-  const isRewritten = (definition.metadata?.generation ?? 1) > 1 || [...versions.values()].some(fillsStatus)
+  // Defaults of status and of later CRD generations are applied on read.
+  const needsRefresh = (crd.metadata?.generation ?? 1) > 1 || [...versions.values()].some(hasStatusDefaults)
   const kind = names.kind ?? ''
-  const structOf = onceFor(({ schema }: CustomVersion) => structOfKind(kind, schema))
-  const refresh = stored !== undefined && isRewritten ? refreshing(structOf(stored), stored) : undefined
+  const structOf = weakMemoize(({ schema }: CustomVersion) => structOfKind(kind, schema))
+  const refresh = stored !== undefined && needsRefresh ? refresherOf(structOf(stored), stored) : undefined
   const prepareUpdate = (next: ApiObject, old: ApiObject, context: RuleContext): ApiObject => {
     const hasStatus = hasStatusIn(context)
-    const kept = hasStatus ? withStatusOf(next, old) : next
-    return sameValueBut(kept, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? kept : asNextGeneration(kept, old)
+    const prepared = hasStatus ? withStatusOf(next, old) : next
+    return sameValueBut(prepared, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? prepared : asNextGeneration(prepared, old)
   }
   const validateUpdate = (object: ApiObject, old: ApiObject, context: RuleContext): readonly FieldError[] =>
-    validateObject({ object, old }, ruleOf(context))
-  const validateSent: ResourceDefinition['validateSent'] = (object, context, subresource) => {
-    const version = versions.get(context.version)
-    // A scale is written into the object that is stored.
-    if (version === undefined || subresource === 'scale') return noErrors
-    const ofStatus = subresource === 'status'
-    return validateObject({ object: version.hasStatus && !ofStatus ? withoutStatus(object) : object, ofStatus }, version)
-  }
-  // A kind without any makes nothing of it for each object.
+    validateObject({ object, old }, versionFor(context))
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
   const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) => {
-    const { name, schema } = ruleOf(context)
+    const { name, schema } = versionFor(context)
     const withType = withTypeOf(`${spec.group}/${name}`, kind)
     return checkExpressions({ schema, object: withType(object), old: old && withType(old) }, errors, context)
   }
@@ -164,10 +191,10 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     verbs: ['get', 'patch', 'update'],
     prepareUpdate: (next, old) =>
       withOldMetadata({ ...old, metadata: next.metadata, status: (next as { status?: unknown }).status } as ApiObject, old),
-    validateUpdate: (object, old, context) => validateObject({ object, old, ofStatus: true }, ruleOf(context)),
+    validateUpdate: (object, old, context) => validateObject({ object, old, isStatusUpdate: true }, versionFor(context)),
     resetFields: ['spec'],
   }
-  const partsOf = ({ hasStatus, definition: { subresources, additionalPrinterColumns } }: CustomVersion): Parts => ({
+  const overridesOf = ({ hasStatus, crdVersion: { subresources, additionalPrinterColumns } }: CustomVersion): VersionOverrides => ({
     resetFields: hasStatus ? ['status'] : [],
     subresources: [
       ...(hasStatus ? [statusSubresource] : []),
@@ -178,7 +205,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   return {
     group: spec.group ?? '',
     kind,
-    custom: { singular: names.singular ?? '', listKind: names.listKind ?? `${kind}List`, source: sourceOf(definition) },
+    custom: { singular: names.singular ?? '', listKind: names.listKind ?? `${kind}List`, source: sourceOf(crd) },
     verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
     resource: names.plural ?? '',
     ...(names.shortNames?.length ? { shortNames: names.shortNames } : {}),
@@ -188,13 +215,14 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
       servedVersion(version, {
         stored: stored ?? version,
         structOf,
-        own: partsOf(version),
+        overrides: overridesOf(version),
         isConverted: conversion !== undefined,
         refresh,
         deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
       }),
     ),
-    ...(conversion === undefined ? {} : { conversion, validateSent }),
+    validatesRequestVersion: true,
+    ...(conversion === undefined ? {} : { conversion }),
     ...(refresh === undefined ? {} : { readStored: refresh }),
     nameProblems: dnsSubdomainProblems,
     selectableFields: {},
@@ -202,40 +230,37 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     versionRequiredOnUpdate: true,
     prepareCreate: (object, context) => asFirstGeneration(hasStatusIn(context) ? withoutStatus(object) : object),
     prepareUpdate,
-    validate: (object, context) => validateObject({ object }, ruleOf(context)),
+    validate: (object, context) => validateObject({ object }, versionFor(context)),
     isCostlyToValidate: (_, bytes) =>
       (hasRules && bytes > costlyRuleBytes) || [...versions.values()].some(({ schema }) => isCostly(workPerByte(schema), bytes)),
     ...(hasRules ? { expressions } : {}),
     validateUpdate,
-    ...(stored === undefined ? {} : partsOf(stored)),
+    ...(stored === undefined ? {} : overridesOf(stored)),
   }
 }
 
-/** What each version has for itself. */
-type Parts = NonNullable<ResourceVersionDefinition['own']>
+type VersionOverrides = NonNullable<ResourceVersionDefinition['overrides']>
 
-interface Serving {
-  readonly own: Parts
+interface VersionContext {
+  readonly overrides: VersionOverrides
   readonly stored: CustomVersion
   readonly structOf: (version: CustomVersion) => StructNode
-  /** Somebody else converts between the versions. */
   readonly isConverted: boolean
-  /** Where objects may be stored that lack what the schema fills in: its definition has changed since it was made, for one. */
+  /** Set if stored objects may lack defaults, because the CRD has changed or its status has defaults. */
   readonly refresh: ((object: ApiObject) => ApiObject) | undefined
   readonly deprecation: Deprecation | undefined
 }
 
-/** What clients of a version are told that will go. */
 function deprecationOf(
-  { name, definition }: CustomVersion,
+  { name, crdVersion }: CustomVersion,
   all: readonly CustomVersion[],
   group: string,
   kind: string,
 ): Deprecation | undefined {
-  if (definition.deprecated !== true) return undefined
-  if (definition.deprecationWarning !== undefined) return { warning: definition.deprecationWarning, deprecatedIn: '' }
+  if (crdVersion.deprecated !== true) return undefined
+  if (crdVersion.deprecationWarning !== undefined) return { warning: crdVersion.deprecationWarning, deprecatedIn: '' }
   const [better] = all
-    .filter((other) => other.definition.served === true && other.definition.deprecated !== true)
+    .filter((other) => other.crdVersion.served === true && other.crdVersion.deprecated !== true)
     .map((other) => other.name)
     .filter((other) => compareVersions(other, name) < 0)
     .sort(compareVersions)
@@ -245,40 +270,41 @@ function deprecationOf(
 
 const prune = (struct: StructNode, object: ApiObject): ApiObject => readValue(struct, object).value as ApiObject
 
-const filled = (object: ApiObject, by: CustomVersion, filling: Filling = new SparingFilling()): ApiObject =>
-  withDefaults(object, by.schema, filling) as ApiObject
+const withDefaultsOf = (object: ApiObject, version: CustomVersion, budget: DefaultingBudget = new StoredDefaultingBudget()): ApiObject =>
+  withDefaults(object, version.schema, budget) as ApiObject
 
-/** Reads what was stored by the schema of today. What it made itself it knows again: a write reads an object for several of its steps. */
-function refreshing(struct: StructNode, stored: CustomVersion): (object: ApiObject) => ApiObject {
-  const made = new WeakSet<ApiObject>()
+/** Remembers its results: a write reads an object in several steps. */
+function refresherOf(struct: StructNode, stored: CustomVersion): (object: ApiObject) => ApiObject {
+  const refreshedObjects = new WeakSet<ApiObject>()
   return (object) => {
-    if (made.has(object)) return object
-    const refreshed = filled(prune(struct, object), stored)
-    made.add(refreshed)
+    if (refreshedObjects.has(object)) return object
+    const refreshed = withDefaultsOf(prune(struct, object), stored)
+    refreshedObjects.add(refreshed)
     return refreshed
   }
 }
 
 function servedVersion(
   version: CustomVersion,
-  { own, stored, structOf, isConverted, refresh, deprecation }: Serving,
+  { overrides, stored, structOf, isConverted, refresh, deprecation }: VersionContext,
 ): ResourceVersionDefinition {
   const schema = structOf(version)
-  const isStored = version.definition.storage === true
-  const asStored = structOf(stored)
-  // What was stored under another schema of its version is read by the one of today. Whoever reads another version is shown what that one knows,
-  // with nothing filled in; what is kept has the defaults of the stored one.
+  const isStored = version.crdVersion.storage === true
+  const storedStruct = structOf(stored)
+  // Stored objects get the current schema; other versions are pruned, not defaulted.
   const fromStored = isStored ? refresh : (object: ApiObject) => prune(schema, refresh?.(object) ?? object)
   return {
     name: version.name,
     schema,
-    own,
+    overrides,
     ...(isStored ? { stored: true } : {}),
     ...((isConverted && !isStored) || fromStored === undefined ? {} : { fromStored }),
-    ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
-    defaults: (object, context) => filled(object, version, new RefusingFilling(context)),
+    ...(isConverted || isStored
+      ? {}
+      : { toStored: (object) => withDefaultsOf(prune(storedStruct, withDefaultsOf(object, version)), stored) }),
+    defaults: (object, context) => withDefaultsOf(object, version, new RequestDefaultingBudget(context)),
     ...(deprecation === undefined ? {} : { deprecation }),
-    ...(version.definition.served === true ? {} : { unserved: true as const }),
+    ...(version.crdVersion.served === true ? {} : { unserved: true as const }),
     published: version.schema as { readonly [keyword: string]: unknown },
   }
 }

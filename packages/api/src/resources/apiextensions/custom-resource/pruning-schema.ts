@@ -1,7 +1,4 @@
-// From the structural schema of a custom kind to the schema language, so that its objects take the way of all others.
-//
-// Nodes are loose: a value of another type than the schema says is read as it is, and refused by validation, with the path and the words
-// that the schema asks for.
+// Converts the structural schema of a CRD to a schema that prunes. Values of wrong types are kept and rejected by validation.
 
 import { objectMeta } from '../../../api/meta.schema.js'
 import {
@@ -20,45 +17,54 @@ import {
   isEmbedded,
   isIntOrString,
   isResourceMember,
-  itemSchema,
   type JsonSchema,
   keepsUnknown,
+  pruningItemSchema,
   schemasOf,
-} from '../json-schema.js'
+} from '../schema/json-schema.js'
 
 const anything: SchemaNode = { type: 'any', form: 'json', granular: true }
+/** Values of `additionalProperties: true` or `false`: scalars and lists are kept, members of objects are pruned. */
+const membersPruned: SchemaNode = { type: 'any', form: 'json', granular: true, loose: true, nullable: true }
 const looseString: SchemaNode = { type: 'string', loose: true }
 
-/** What an object is must be a text wherever it stands: no other value is even read. */
-const word: SchemaNode = { type: 'string' }
+/** apiVersion and kind of embedded resources must be strings. */
+const strictString: SchemaNode = { type: 'string' }
 
-/** Fields keep what was sent, zero values included. */
+/** Keeps zero values, as for pointer fields. */
 const field = (node: SchemaNode, schema: JsonSchema): Field => ({
   node,
   pointer: true,
   ...(defaultOf(schema) === undefined ? {} : { default: schema.default as never }),
 })
 
-/** The objects of one version of a custom kind. */
 export function structOfKind(kind: string, schema: JsonSchema): StructNode {
-  const own = schemasOf(schema.properties).filter(([name]) => !isResourceMember(name))
+  const properties = schemasOf(schema.properties).filter(([name]) => !isResourceMember(name))
   return {
     type: 'struct',
     name: kind,
     typeMeta: true,
     noProto: true,
-    // Metadata first: entries of the store have their version in there.
-    fields: { metadata: { node: objectMeta }, ...Object.fromEntries(own.map(([name, each]) => [name, field(later(each, name), each)])) },
-    ...(keepsUnknown(schema) ? { rest: anything } : {}),
+    // Metadata first: stored entries have the resourceVersion at its start.
+    fields: {
+      metadata: { node: objectMeta },
+      ...Object.fromEntries(properties.map(([name, property]) => [name, field(lazyNode(property, name), property)])),
+    },
+    ...restOf(schema),
   }
 }
 
-/** Made when the first object is read or written: of many kinds there are none for as long as a server runs. */
-function later(schema: JsonSchema, name: string): SchemaNode {
-  let made: ReturnType<LazyNode['resolve']> | undefined
+/** Node of members that `properties` does not name; absent if they are pruned. */
+function restOf(schema: JsonSchema): { readonly rest?: SchemaNode } {
+  if (typeof schema.additionalProperties === 'boolean') return { rest: membersPruned }
+  return keepsUnknown(schema) ? { rest: anything } : {}
+}
+
+function lazyNode(schema: JsonSchema, name: string): SchemaNode {
+  let node: ReturnType<LazyNode['resolve']> | undefined
   return lazy(() => {
-    made ??= resolve(nodeOf(schema, name))
-    return made
+    node ??= resolve(nodeOf(schema, name))
+    return node
   })
 }
 
@@ -66,15 +72,13 @@ const fieldsOf = (schemas: readonly (readonly [name: string, schema: JsonSchema]
   Object.fromEntries(schemas.map(([name, schema]) => [name, field(nodeOf(schema, name), schema)]))
 
 const nodeOf = (schema: JsonSchema, name: string): SchemaNode => {
-  const node = plainNode(schema, name)
-  // In place of a null that may not be there a default is filled in.
-  return (schema.nullable === true || defaultOf(schema) !== undefined) && node.type !== 'any'
-    ? ({ ...node, nullable: true } as SchemaNode)
-    : node
+  const node = nonNullableNode(schema, name)
+  // Accepts null where a default replaces it.
+  return schema.nullable === true || defaultOf(schema) !== undefined ? ({ ...node, nullable: true } as SchemaNode) : node
 }
 
-function plainNode(schema: JsonSchema, name: string): SchemaNode {
-  if (isIntOrString(schema)) return { type: 'intOrString', loose: true }
+function nonNullableNode(schema: JsonSchema, name: string): SchemaNode {
+  if (isIntOrString(schema) && schema.type === undefined) return { type: 'intOrString', loose: true }
   switch (schema.type) {
     case 'object':
       return objectNode(schema, name)
@@ -89,7 +93,7 @@ function plainNode(schema: JsonSchema, name: string): SchemaNode {
     case 'number':
       return { type: 'number', loose: true }
     default:
-      return anything
+      return schema.properties === undefined && schema.additionalProperties === undefined ? anything : objectNode(schema, name)
   }
 }
 
@@ -97,14 +101,15 @@ function objectNode(schema: JsonSchema, name: string): SchemaNode {
   const mapType = schema['x-kubernetes-map-type'] === 'atomic' ? ({ mapType: 'atomic' } as const) : {}
   const values = additionalSchema(schema)
   if (values !== undefined) return { type: 'map', value: nodeOf(values, name), loose: true, ...mapType }
-  if (schema.additionalProperties === true) return { type: 'map', value: anything, loose: true, ...mapType }
-  const own = isEmbedded(schema)
+  if (typeof schema.additionalProperties === 'boolean' && schema.properties === undefined)
+    return { type: 'map', value: membersPruned, loose: true, ...mapType }
+  const properties = isEmbedded(schema)
     ? schemasOf(schema.properties).filter(([member]) => !isResourceMember(member))
     : schemasOf(schema.properties)
   const resource: FieldTable = isEmbedded(schema)
     ? {
-        apiVersion: field(word, {}),
-        kind: field(word, {}),
+        apiVersion: field(strictString, {}),
+        kind: field(strictString, {}),
         metadata: { node: { ...objectMeta, loose: true }, pointer: true },
       }
     : {}
@@ -112,14 +117,14 @@ function objectNode(schema: JsonSchema, name: string): SchemaNode {
     type: 'struct',
     name,
     loose: true,
-    fields: { ...resource, ...fieldsOf(own) },
+    fields: { ...resource, ...fieldsOf(properties) },
     ...mapType,
-    ...(keepsUnknown(schema) ? { rest: anything } : {}),
+    ...restOf(schema),
   }
 }
 
 function listNode(schema: JsonSchema, name: string): ListNode {
-  const items = itemSchema(schema)
+  const items = pruningItemSchema(schema)
   const type = schema['x-kubernetes-list-type']
   return {
     type: 'list',

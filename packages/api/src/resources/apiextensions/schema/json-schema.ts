@@ -1,6 +1,17 @@
-// The JSON schemas of custom kinds, as their authors write them, and ways to walk through one.
+// JsonSchema: an OpenAPI v3 schema as written in a CRD, with accessors for its sub-schemas and extensions.
 
-import { compareText } from '../../base/text-order.js'
+import { compareText } from '../../../base/text-order.js'
+import { compileRegex } from '../../../cel/regex/regex.js'
+
+export function patternProblem(pattern: string): string | undefined {
+  const compiled = compileRegex(pattern)
+  return compiled instanceof Error ? compiled.message : undefined
+}
+
+export function matchesPattern(pattern: string, text: string): boolean {
+  const compiled = compileRegex(pattern)
+  return !(compiled instanceof Error) && compiled.test(text)
+}
 
 export interface JsonSchema {
   readonly id?: string
@@ -11,9 +22,10 @@ export interface JsonSchema {
   readonly format?: string
   readonly title?: string
   readonly default?: unknown
-  readonly maximum?: number
+  /** A float64; a whole one beyond 2^53 is read from the store as a bigint. */
+  readonly maximum?: number | bigint
   readonly exclusiveMaximum?: boolean
-  readonly minimum?: number
+  readonly minimum?: number | bigint
   readonly exclusiveMinimum?: boolean
   readonly maxLength?: number
   readonly minLength?: number
@@ -21,7 +33,7 @@ export interface JsonSchema {
   readonly maxItems?: number
   readonly minItems?: number
   readonly uniqueItems?: boolean
-  readonly multipleOf?: number
+  readonly multipleOf?: number | bigint
   readonly enum?: readonly unknown[]
   readonly maxProperties?: number
   readonly minProperties?: number
@@ -58,17 +70,13 @@ export interface SchemaRule {
 
 const isList = (items: JsonSchema['items']): items is readonly JsonSchema[] => Array.isArray(items)
 
-/** The one schema of all items; undefined where there is none, or a schema for each. */
 export const itemSchema = ({ items }: JsonSchema): JsonSchema | undefined => (isList(items) ? undefined : items)
 
-/** Schemas for the items one by one, which the API does not support. */
 export const itemSchemas = ({ items }: JsonSchema): readonly JsonSchema[] => (isList(items) ? items : [])
 
-/** The schema of members that have none of their own, where it is one and not just a yes or no. */
 export const additionalSchema = ({ additionalProperties: additional }: JsonSchema): JsonSchema | undefined =>
   typeof additional === 'object' ? additional : undefined
 
-/** The members of a map of schemas, in an order that does not depend on how they were sent. */
 export const schemasOf = (schemas: SchemaMap | undefined): readonly (readonly [name: string, schema: JsonSchema])[] =>
   Object.entries(schemas ?? {}).sort(([a], [b]) => compareText(a, b))
 
@@ -76,14 +84,18 @@ export const keepsUnknown = (schema: JsonSchema): boolean => schema['x-kubernete
 export const isEmbedded = (schema: JsonSchema): boolean => schema['x-kubernetes-embedded-resource'] === true
 export const isIntOrString = (schema: JsonSchema): boolean => schema['x-kubernetes-int-or-string'] === true
 
-/** The members that every object of the API has, whatever its schema says. */
+/** Item schema for pruning, which inherits x-kubernetes-preserve-unknown-fields from the list. */
+export function pruningItemSchema(schema: JsonSchema): JsonSchema | undefined {
+  const items = itemSchema(schema)
+  return items !== undefined && keepsUnknown(schema) ? { ...items, 'x-kubernetes-preserve-unknown-fields': true } : items
+}
+
 export const isResourceMember = (name: string): boolean => name === 'apiVersion' || name === 'kind' || name === 'metadata'
 
-/** What is filled in; a default of null is none. */
 export const defaultOf = (schema: JsonSchema | undefined): unknown => schema?.default ?? undefined
 
-/** Keywords of which these values mean the same as leaving them out; the others count as soon as they are there. */
-const flags: ReadonlySet<string> = new Set([
+/** Keywords whose false value means the same as leaving them out. */
+const booleanKeywords: ReadonlySet<string> = new Set([
   'nullable',
   'uniqueItems',
   'exclusiveMaximum',
@@ -91,10 +103,9 @@ const flags: ReadonlySet<string> = new Set([
   'x-kubernetes-embedded-resource',
   'x-kubernetes-int-or-string',
 ])
-const texts: ReadonlySet<string> = new Set(['id', '$schema', 'type', 'format', 'title', 'description', 'pattern'])
+const textKeywords: ReadonlySet<string> = new Set(['id', '$schema', 'type', 'format', 'title', 'description', 'pattern'])
 
-/** Whether a keyword says anything. */
 export function isSet(name: string, value: unknown): boolean {
   if (value === undefined || value === null) return false
-  return !(flags.has(name) && value === false) && !(texts.has(name) && value === '')
+  return !(booleanKeywords.has(name) && value === false) && !(textKeywords.has(name) && value === '')
 }

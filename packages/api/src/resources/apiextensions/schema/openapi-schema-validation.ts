@@ -1,42 +1,42 @@
-// All rules of the schema of a custom kind, in their order: its root, its structure, its defaults, and each keyword.
+// Validates openAPIV3Schema of a CRD version: root, structural schema, defaults, keywords, CEL rules.
 
-import { type FieldError, forbidden, invalid } from '../../api/field-error.js'
-import { joined } from '../../api/validation/collect.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { validateRuleExpressions } from './definition-expressions.js'
+import { type FieldError, forbidden, invalid } from '../../../api/field-error.js'
+import { joined, noErrors } from '../../../api/validation/checks.js'
+import { sentEmptyNames } from '../../../schema/json/sent-empty.js'
+import { validateRuleExpressions } from '../validation/crd-cel-rules.js'
+import { validateDefaults } from '../values/default-validation.js'
 import { isSet, type JsonSchema } from './json-schema.js'
-import { unsupportedKeyword, validateSchemaRules } from './schema-rules.js'
-import { validateStructural } from './structural-rules.js'
-import { validateDefaults } from './values/default-rules.js'
+import { unsupportedKeyword, validateSchemaRules } from './schema-keyword-validation.js'
+import { validateStructural } from './structural-schema.js'
 
-export interface SchemaUse {
-  /** Whether the status is written by a subresource of its own, and so validated apart from the rest. */
+interface SchemaUse {
+  /** True if the version has a status subresource, with which fewer keywords are allowed at the root. */
   readonly hasStatus: boolean
 }
 
 export function validateOpenApiSchema(schema: JsonSchema, path: string, { hasStatus }: SchemaUse): readonly FieldError[] {
   const unsupported = unsupportedKeyword(schema)
   const structure = unsupported === undefined ? validateStructure(schema, path) : noErrors
-  const faulty = new Set<string>()
-  const keywords = validateSchemaRules(schema, path, faulty)
+  const invalidPaths = new Set<string>()
+  const keywords = validateSchemaRules(schema, path, invalidPaths)
   const errors = joined(
     hasStatus ? validateRootWithStatus(schema, path) : noErrors,
     schema.nullable === true ? [forbidden(`${path}.nullable`, 'nullable cannot be true at the root')] : noErrors,
     structure,
     keywords,
-    // Expressions need types, which only a structure has; those beside something else that is wrong are looked at all the same.
-    unsupported === undefined && structure.length === 0 ? validateRuleExpressions(schema, path, faulty) : noErrors,
+    // CEL rules are validated only in a structural schema; keyword errors skip only the rules of the schemas at `invalidPaths`.
+    unsupported === undefined && structure.length === 0 ? validateRuleExpressions(schema, path, invalidPaths) : noErrors,
   )
   return errors.length > 0 || unsupported === undefined ? errors : [invalid(path, '', unsupported)]
 }
 
-/** Defaults are looked at once the structure tells what belongs where. */
+/** Validates defaults only if the schema is structural. */
 function validateStructure(schema: JsonSchema, path: string): readonly FieldError[] {
   const errors = validateStructural(schema, path)
   return errors.length > 0 ? errors : validateDefaults(schema, path)
 }
 
-/** At the root, what would get lost when the status is validated by itself is not allowed. By keyword, what messages call it. */
+/** Keywords allowed at the root with a status subresource, with their Go names for messages. */
 const allowedWithStatus: { readonly [keyword: string]: string } = {
   description: 'Description',
   type: 'Type',
@@ -62,19 +62,18 @@ const allowedWithStatus: { readonly [keyword: string]: string } = {
   'x-kubernetes-validations': 'XValidations',
 }
 
-/** One error ends the look at a root: of these, before that of its type. */
-const lookedAtFirst: ReadonlySet<string> = new Set(['id', '$schema', '$ref'])
+/** Keywords whose error precedes that of the type: only the first error at the root is reported. */
+const reportedFirst: ReadonlySet<string> = new Set(['id', '$schema', '$ref'])
 
 function validateRootWithStatus(schema: JsonSchema, path: string): readonly FieldError[] {
   const { type } = schema
-  const refused = Object.keys(schema).filter(
-    (name) => !Object.hasOwn(allowedWithStatus, name) && isSet(name, schema[name as keyof JsonSchema]),
-  )
-  if (isSet('type', type) && type !== 'object' && !refused.some((name) => lookedAtFirst.has(name))) {
+  const present = Object.keys(schema).filter((name) => isSet(name, schema[name as keyof JsonSchema]))
+  const rejected = [...present, ...(sentEmptyNames(schema) ?? [])].filter((name) => !Object.hasOwn(allowedWithStatus, name))
+  if (isSet('type', type) && type !== 'object' && !rejected.some((name) => reportedFirst.has(name))) {
     const problem = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
     return [invalid(`${path}.type`, type, problem)]
   }
-  if (refused.length === 0) return noErrors
+  if (rejected.length === 0) return noErrors
   const names = Object.values(allowedWithStatus).join(' ')
   return [invalid(path, schema, `only [${names}] fields are allowed at the root of the schema if the status subresource is enabled`)]
 }

@@ -1,16 +1,55 @@
-// What makes a schema structural: the shape of an object is said once, outside of anyOf and the like, which may only narrow values.
-// Only such a schema tells which members to keep, and what a member that is left out defaults to.
+// Structural schema validation: types are declared outside of anyOf, allOf, oneOf and not, so that pruning and defaulting are defined.
 
-import { type FieldError, forbidden, invalid, required } from '../../api/field-error.js'
-import { sameValue } from '../../api/validation/same-value.js'
-import { compareText } from '../../base/text-order.js'
-import { additionalSchema, isEmbedded, isIntOrString, isSet, itemSchema, type JsonSchema, keepsUnknown, schemasOf } from './json-schema.js'
-import { patternProblem } from './pattern.js'
-import { validateCompleteness } from './structural-completeness.js'
+import { type FieldError, forbidden, invalid, required } from '../../../api/field-error.js'
+import { sameValue } from '../../../api/validation/same-value.js'
+import { compareText } from '../../../base/text-order.js'
+import {
+  additionalSchema,
+  isEmbedded,
+  isIntOrString,
+  isSet,
+  itemSchema,
+  type JsonSchema,
+  keepsUnknown,
+  patternProblem,
+  schemasOf,
+} from './json-schema.js'
+
+/** `choice`: schema inside anyOf, allOf, oneOf or not; `shape`: schema of the same field outside of them. */
+interface SchemaPaths {
+  readonly shape: string
+  readonly choice: string
+}
+
+/** Checks anyOf, allOf, oneOf and not of the root only, as in kube-apiserver. */
+const validateCompleteness = (schema: JsonSchema, path: string): readonly FieldError[] =>
+  validateChoices(schema, schema, { shape: path, choice: path })
+
+function validateChoices(choice: JsonSchema, shape: JsonSchema, paths: SchemaPaths): readonly FieldError[] {
+  const at = (name: string): SchemaPaths => ({ shape: paths.shape, choice: `${paths.choice}.${name}` })
+  return [
+    ...(choice.not === undefined ? [] : validateChoice(choice.not, shape, at('not'))),
+    ...(['allOf', 'anyOf', 'oneOf'] as const).flatMap((name) =>
+      (choice[name] ?? []).flatMap((nested, i) => validateChoice(nested, shape, at(`${name}[${i}]`))),
+    ),
+  ]
+}
+
+function validateChoice(choice: JsonSchema, shape: JsonSchema | undefined, paths: SchemaPaths): readonly FieldError[] {
+  if (shape === undefined) return [required(paths.shape, `because it is defined in ${paths.choice}`)]
+  const below = (name: string): SchemaPaths => ({ shape: `${paths.shape}.${name}`, choice: `${paths.choice}.${name}` })
+  const items = itemSchema(choice)
+  return [
+    ...validateChoices(choice, shape, paths),
+    ...(items === undefined ? [] : validateChoice(items, itemSchema(shape), below('items'))),
+    ...schemasOf(choice.properties).flatMap(([name, property]) =>
+      validateChoice(property, shape.properties?.[name], below(`properties[${name}]`)),
+    ),
+  ]
+}
 
 type Level = 'root' | 'item' | 'field'
 
-/** All that keeps a schema from being structural, sorted by what is said. */
 export function validateStructural(schema: JsonSchema, path: string): readonly FieldError[] {
   const errors = [...validateShape(schema, path, 'root'), ...validateCompleteness(schema, path)]
   const text = ({ field, message }: FieldError): string => `${field}: ${message}`
@@ -79,37 +118,36 @@ function validateResourceMembers({ properties = {} }: JsonSchema, path: string):
   })
 }
 
-/** Metadata is the same for every kind; a schema may narrow the two forms of the name, and nothing else. */
+/** Schemas may restrict only name and generateName in metadata. */
 function validateMetadata({ properties = {} }: JsonSchema, path: string): readonly FieldError[] {
   if (properties.metadata === undefined) return []
   const { type: _type, default: _default, properties: members = {}, ...rest } = properties.metadata
   const isNarrow = Object.keys(members).every((name) => name === 'name' || name === 'generateName')
-  if (isNarrow && saying(rest).length === 0) return []
+  if (isNarrow && keywordsOf(rest).length === 0) return []
   const problem = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
   return [forbidden(`${path}.properties[metadata]`, problem)]
 }
 
-/** The keywords of a schema that say something of values. */
-const saying = (schema: JsonSchema): readonly (readonly [name: string, value: unknown])[] =>
+const keywordsOf = (schema: JsonSchema): readonly (readonly [name: string, value: unknown])[] =>
   Object.entries(schema).filter(([name, value]) => name !== 'example' && name !== 'externalDocs' && isShaping(name, value))
 
-/** Where a value is an integer or a text, the choice of types may stand in anyOf all the same. */
+/** True for `anyOf: [{type: integer}, {type: string}]`, which x-kubernetes-int-or-string allows. */
 const isIntOrStringChoice = (choices: readonly JsonSchema[] = []): boolean =>
-  sameValue(choices.map(saying), [[['type', 'integer']], [['type', 'string']]])
+  sameValue(choices.map(keywordsOf), [[['type', 'integer']], [['type', 'string']]])
 
-interface Skipped {
+interface SkippedChoices {
   readonly anyOf: boolean
   readonly firstAllOf: boolean
 }
 
-const nothingSkipped: Skipped = { anyOf: false, firstAllOf: false }
+const nothingSkipped: SkippedChoices = { anyOf: false, firstAllOf: false }
 
-const intOrStringChoices = ({ anyOf, allOf }: JsonSchema): Skipped => ({
+const intOrStringChoices = ({ anyOf, allOf }: JsonSchema): SkippedChoices => ({
   anyOf: isIntOrStringChoice(anyOf),
   firstAllOf: isIntOrStringChoice(allOf?.[0]?.anyOf),
 })
 
-function validateValueRules(schema: JsonSchema, path: string, skipped: Skipped): readonly FieldError[] {
+function validateValueRules(schema: JsonSchema, path: string, skipped: SkippedChoices): readonly FieldError[] {
   const nested = (name: 'anyOf' | 'allOf' | 'oneOf'): readonly FieldError[] =>
     (schema[name] ?? []).flatMap((choice, i) => {
       const isFirstAllOf = name === 'allOf' && i === 0 && skipped.firstAllOf
@@ -135,7 +173,6 @@ const mustBe = {
   absent: 'must be undefined to be structural',
 }
 
-/** What belongs to the shape of an object, and so not inside of a choice. */
 const shapeKeywords: readonly { readonly name: keyof JsonSchema; readonly problem: string }[] = [
   { name: 'type', problem: mustBe.empty },
   { name: 'additionalProperties', problem: mustBe.absent },
@@ -152,7 +189,7 @@ const shapeKeywords: readonly { readonly name: keyof JsonSchema; readonly proble
   { name: 'x-kubernetes-validations', problem: mustBe.empty },
 ]
 
-function validateNested(schema: JsonSchema, path: string, skipped: Skipped): readonly FieldError[] {
+function validateNested(schema: JsonSchema, path: string, skipped: SkippedChoices): readonly FieldError[] {
   const items = itemSchema(schema)
   return [
     ...validateValueRules(schema, path, skipped),
@@ -165,7 +202,7 @@ function validateNested(schema: JsonSchema, path: string, skipped: Skipped): rea
   ]
 }
 
-/** Lists without items and unknown members that are not kept say nothing; `additionalProperties: false` does. */
+/** `additionalProperties: false` is significant; empty lists are not. */
 const isShaping = (name: string, value: unknown): boolean =>
   isSet(name, value) &&
   !(name === 'x-kubernetes-preserve-unknown-fields' && value === false) &&

@@ -1,12 +1,12 @@
-// Custom kinds in the domains of the system itself: their author says where they were approved, or that they were not.
+// The api-approved annotation, which CRDs in protected API groups must have.
 
-import { type FieldError, invalid, quote, required } from '../../api/field-error.js'
-import type { Identity } from '../../api/identity.js'
-import type { ObjectMeta } from '../../api/object.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { parseUrl } from '../../api/validation/parse-url.js'
-import { groupDomain, labelDomain } from '../core/pod-spec/own-domains.js'
-import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from './v1.schema.js'
+import { type FieldError, invalid, quote, required } from '../../../api/field-error.js'
+import type { Identity } from '../../../api/identity.js'
+import type { ObjectMeta } from '../../../api/object.js'
+import { noErrors } from '../../../api/validation/checks.js'
+import { parseUrl } from '../../../api/validation/network/parse-url.js'
+import { groupDomain, labelDomain } from '../../core/pod-spec/pod-names.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../v1.schema.js'
 
 type Approval = 'missing' | 'bypassed' | 'approved' | 'invalid'
 
@@ -17,22 +17,20 @@ function approvalOf(annotation: string): Approval {
   return url !== undefined && url.scheme !== '' && url.host !== '' ? 'approved' : 'invalid'
 }
 
-/** Whether kinds of a group need an approval. */
 export const isProtected = (group: string, identity: Identity): boolean =>
   [groupDomain(identity), labelDomain(identity)].some((domain) => group === domain || group.endsWith(`.${domain}`))
 
 const annotationName = (identity: Identity): string => `api-approved.${labelDomain(identity)}`
 const annotationOf = ({ annotations }: ObjectMeta, identity: Identity): string => annotations?.[annotationName(identity)] ?? ''
 
-/** What is said of an approval, whether it is refused or only noted. */
 function describeApproval(approval: Approval, annotation: string, identity: Identity): string {
   const needed = `protected groups must have approval annotation "${annotationName(identity)}"`
-  const where = `see https://github.com/${identity.self}/enhancements/pull/1111`
+  const reference = `see https://github.com/${identity.self}/enhancements/pull/1111`
   switch (approval) {
     case 'missing':
-      return `${needed}, ${where}`
+      return `${needed}, ${reference}`
     case 'invalid':
-      return `${needed} with either a URL or a reason starting with "unapproved", ${where}`
+      return `${needed} with either a URL or a reason starting with "unapproved", ${reference}`
     case 'bypassed':
       return `not approved: ${quote(annotation)}`
     case 'approved':
@@ -40,7 +38,7 @@ function describeApproval(approval: Approval, annotation: string, identity: Iden
   }
 }
 
-/** An approval that stays as it is is not questioned again. */
+/** Skips the check if the approval state is unchanged. */
 export function validateApproval(
   group: string,
   { next, old }: { readonly next: ObjectMeta; readonly old?: ObjectMeta | undefined },
@@ -63,7 +61,6 @@ const reasons: { readonly [State in Approval]: string } = {
   approved: 'ApprovedAnnotation',
 }
 
-/** What the status of a definition says of its approval; undefined where none is needed. */
 export function approvalCondition(
   { metadata = {}, spec }: CustomResourceDefinition,
   identity: Identity,

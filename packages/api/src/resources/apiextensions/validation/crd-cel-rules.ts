@@ -1,119 +1,124 @@
-// Whether the rules of a schema that are written as expressions compile, yield a truth value, are cheap enough for the largest object, and
-// speak of the value before only where there is one.
+// Validates the CEL rules of a CRD schema: they compile, return a bool, stay within the cost limit, use oldSelf only where it exists.
 
-import { type FieldError, forbidden, invalid } from '../../api/field-error.js'
-import { CelCompileError, compileExpression, type Program } from '../../cel/compile.js'
-import { maxCost } from '../../cel/cost.js'
-import { estimateCost } from '../../cel/estimate.js'
-import { environmentOf, maxOccurrences, type SizedType, typeOfSchema, type ValueSchema } from '../../cel/schema-type.js'
-import { additionalSchema, isEmbedded, itemSchema, type JsonSchema, type SchemaRule, schemasOf } from './json-schema.js'
-import { hasExpressions } from './schema-expressions.js'
+import { type FieldError, forbidden, invalid } from '../../../api/field-error.js'
+import { CelCompileError, compileExpression, type Program } from '../../../cel/compile.js'
+import { maxCost } from '../../../cel/cost/cost-units.js'
+import { estimateCost } from '../../../cel/cost/estimate-cost.js'
+import {
+  environmentOf,
+  maxOccurrences,
+  type SizedType,
+  typeOfSchema,
+  type ValueSchema,
+} from '../../../cel/types/structural-schema-types.js'
+import { additionalSchema, isEmbedded, itemSchema, type JsonSchema, type SchemaRule, schemasOf } from '../schema/json-schema.js'
+import { hasExpressions } from '../schema/schema-search.js'
 
-/** What one rule may cost at worst, and all rules of a schema together. */
-const ruleLimit = 10_000_000n
-const schemaLimit = 100_000_000n
-/** Rules that cost less are not blamed for the total, and no more than four are. */
-const leastBlamed = schemaLimit / 100n
-const mostBlamed = 4
+const maxRuleCost = 10_000_000n
+const maxSchemaCost = 100_000_000n
+/** Minimum cost of rules that are reported if the total exceeds its limit; at most four rules are reported. */
+const minReportedCost = maxSchemaCost / 100n
+const maxReportedRules = 4
 
-/** Names of types in messages. */
 const rootType = 'selfType'
 
-/** Those of schemas that are `faulty`, or have something faulty below them, are not looked at: what is wrong with them may go with that. */
-export function validateRuleExpressions(schema: JsonSchema, path: string, faulty: ReadonlySet<string> = new Set()): readonly FieldError[] {
+/** Skips schemas in `invalidPaths`. */
+export function validateRuleExpressions(
+  schema: JsonSchema,
+  path: string,
+  invalidPaths: ReadonlySet<string> = new Set(),
+): readonly FieldError[] {
   if (!hasExpressions(schema)) return []
-  const check = new DefinitionCheck(faulty)
-  check.schema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
-  return [...check.errors, ...check.total(path)]
+  const check = new CrdRuleCheck(invalidPaths)
+  check.checkSchema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
+  return [...check.errors, ...check.totalErrors(path)]
 }
 
-export interface EstimatedRule {
+interface EstimatedRule {
   readonly path: string
   readonly text: string
-  /** For the largest object that the schema allows. */
   readonly cost: bigint
 }
 
-/** What each rule that compiles can cost at worst. */
 export function estimateRules(schema: JsonSchema, path: string): readonly EstimatedRule[] {
-  const check = new DefinitionCheck(new Set())
-  check.schema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
+  const check = new CrdRuleCheck(new Set())
+  check.checkSchema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
   return check.estimated
 }
 
-interface Place {
+interface SchemaPosition {
   readonly path: string
   readonly isRoot: boolean
-  /** How often the value can stand in an object; undefined where nothing bounds it. */
+  /** Maximum occurrences in an object; undefined if unbounded. */
   readonly occurrences: bigint | undefined
-  /** The list or map above in which values have no past. */
+  /** Path of the list or map above whose items have no old value. */
   readonly uncorrelated: string | undefined
 }
 
 const capped = (cost: bigint): bigint => (cost > maxCost ? maxCost : cost)
 
-const times = (occurrences: bigint | undefined, most: number | undefined): bigint | undefined =>
-  occurrences === undefined || most === undefined ? undefined : capped(occurrences * BigInt(Math.max(most, 0)))
+const times = (occurrences: bigint | undefined, maxCount: number | undefined): bigint | undefined =>
+  occurrences === undefined || maxCount === undefined ? undefined : capped(occurrences * BigInt(Math.max(maxCount, 0)))
 
-class DefinitionCheck {
+class CrdRuleCheck {
   readonly errors: FieldError[] = []
   readonly estimated: EstimatedRule[] = []
   private sum = 0n
-  private dearest: { readonly path: string; readonly cost: bigint }[] = []
-  private readonly faulty: ReadonlySet<string>
+  private mostExpensive: { readonly path: string; readonly cost: bigint }[] = []
+  private readonly invalidPaths: ReadonlySet<string>
 
-  constructor(faulty: ReadonlySet<string>) {
-    this.faulty = faulty
+  constructor(invalidPaths: ReadonlySet<string>) {
+    this.invalidPaths = invalidPaths
   }
 
-  schema(schema: JsonSchema, place: Place): void {
+  checkSchema(schema: JsonSchema, position: SchemaPosition): void {
     if (!hasExpressions(schema)) return
-    const { path, occurrences, uncorrelated } = place
+    const { path, occurrences, uncorrelated } = position
     const isCorrelated = schema['x-kubernetes-map-type'] !== 'atomic'
     const below = uncorrelated ?? (isCorrelated ? undefined : path)
     const additional = additionalSchema(schema)
     if (additional !== undefined) {
       const count = times(occurrences, schema.maxProperties)
-      this.schema(additional, { path: `${path}.additionalProperties`, isRoot: false, occurrences: count, uncorrelated })
+      this.checkSchema(additional, { path: `${path}.additionalProperties`, isRoot: false, occurrences: count, uncorrelated })
     }
-    for (const [name, own] of schemasOf(schema.properties)) {
-      this.schema(own, { path: `${path}.properties[${name}]`, isRoot: false, occurrences, uncorrelated: below })
+    for (const [name, property] of schemasOf(schema.properties)) {
+      this.checkSchema(property, { path: `${path}.properties[${name}]`, isRoot: false, occurrences, uncorrelated: below })
     }
     const items = itemSchema(schema)
     if (items !== undefined) {
       const isKeyed = schema['x-kubernetes-list-type'] === 'map'
-      this.schema(items, {
+      this.checkSchema(items, {
         path: `${path}.items`,
         isRoot: false,
         occurrences: times(occurrences, schema.maxItems),
         uncorrelated: uncorrelated ?? (isKeyed ? undefined : path),
       })
     }
-    if (!this.faulty.has(path)) this.rules(schema, place)
+    if (!this.invalidPaths.has(path)) this.checkRules(schema, position)
   }
 
-  private rules(schema: JsonSchema, place: Place): void {
+  private checkRules(schema: JsonSchema, position: SchemaPosition): void {
     const rules = schema['x-kubernetes-validations'] ?? []
     if (rules.length === 0) return
-    const path = `${place.path}.x-kubernetes-validations`
-    const type = typeOfSchema(schema as ValueSchema, place.isRoot || isEmbedded(schema), rootType)
+    const path = `${position.path}.x-kubernetes-validations`
+    const type = typeOfSchema(schema as ValueSchema, position.isRoot || isEmbedded(schema), rootType)
     if (type === undefined) {
       this.errors.push(invalid(path, '', 'internal error: failed to retrieve type information for x-kubernetes-validations'))
       return
     }
     rules.forEach((rule, i) => {
-      this.rule(rule, type, { ...place, path: `${path}[${i}].rule` })
+      this.checkRule(rule, type, { ...position, path: `${path}[${i}].rule` })
     })
   }
 
-  private rule(rule: SchemaRule, type: SizedType, { path, occurrences, uncorrelated }: Place): void {
+  private checkRule(rule: SchemaRule, type: SizedType, { path, occurrences, uncorrelated }: SchemaPosition): void {
     const text = rule.rule ?? ''
     const program = this.compile(rule, type, path)
     if (program === undefined) return
     const cost = capped(estimateCost(program.checked, type) * (occurrences ?? BigInt(maxOccurrences(type))))
-    if (cost > ruleLimit) this.errors.push(forbidden(path, tooDear('estimated rule cost', cost, ruleLimit)))
+    if (cost > maxRuleCost) this.errors.push(forbidden(path, overLimit('estimated rule cost', cost, maxRuleCost)))
     this.estimated.push({ path, text, cost })
-    this.observe(path, cost)
+    this.addCost(path, cost)
     if (uncorrelated !== undefined && program.mentions('oldSelf')) {
       const problem = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`
       this.errors.push(invalid(path, text, problem))
@@ -132,23 +137,23 @@ class DefinitionCheck {
     return undefined
   }
 
-  private observe(path: string, cost: bigint): void {
+  private addCost(path: string, cost: bigint): void {
     this.sum = capped(this.sum + cost)
-    if (cost < leastBlamed) return
-    this.dearest.push({ path, cost })
-    this.dearest.sort((a, b) => Number(b.cost - a.cost))
-    this.dearest = this.dearest.slice(0, mostBlamed)
+    if (cost < minReportedCost) return
+    this.mostExpensive.push({ path, cost })
+    this.mostExpensive.sort((a, b) => Number(b.cost - a.cost))
+    this.mostExpensive = this.mostExpensive.slice(0, maxReportedRules)
   }
 
-  total(path: string): readonly FieldError[] {
-    if (this.sum <= schemaLimit) return []
+  totalErrors(path: string): readonly FieldError[] {
+    if (this.sum <= maxSchemaCost) return []
     const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
-    const blame = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
-    return [...this.dearest.map((rule) => forbidden(rule.path, blame)), forbidden(path, tooDear(name, this.sum, schemaLimit))]
+    const message = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
+    return [...this.mostExpensive.map((rule) => forbidden(rule.path, message)), forbidden(path, overLimit(name, this.sum, maxSchemaCost))]
   }
 }
 
-function tooDear(name: string, cost: bigint, limit: bigint): string {
+function overLimit(name: string, cost: bigint, limit: bigint): string {
   const factor = Number(cost) / Number(limit)
   const shown = factor > 100 ? 'more than 100' : factor < 1.5 ? factor.toFixed(6) : factor.toFixed(1)
   const advice = 'try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared'

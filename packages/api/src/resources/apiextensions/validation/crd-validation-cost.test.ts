@@ -1,13 +1,13 @@
-// Which CustomResourceDefinitions are validated in a worker thread because they take long for their size.
+// Tests of the cost estimate that decides whether a CRD is validated in a worker thread.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isCostlyDefinition } from './definition-weight.js'
-import type { JsonSchema } from './json-schema.js'
+import { isCostlyCrd } from '../custom-resource-definition.js'
+import type { JsonSchema } from '../schema/json-schema.js'
 
 function isCostly(spec: JsonSchema): boolean {
   const openAPIV3Schema = { type: 'object', properties: { spec } } as object
-  return isCostlyDefinition({ versions: [{ name: 'v1', schema: { openAPIV3Schema } }] })
+  return isCostlyCrd({ versions: [{ name: 'v1', schema: { openAPIV3Schema } }] })
 }
 
 const fields = (count: number, schema: JsonSchema): JsonSchema => ({
@@ -15,12 +15,12 @@ const fields = (count: number, schema: JsonSchema): JsonSchema => ({
   properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, schema])),
 })
 
-test('usual patterns and rules are not costly', () => {
+test('ordinary patterns and CEL rules are not costly', () => {
   assert.equal(isCostly(fields(20, { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })), false)
   assert.equal(isCostly(fields(20, { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0 || self < -10' }] })), false)
 })
 
-test('schemas of very many parts, levels or values are costly', () => {
+test('schemas with very many properties, levels or enum values are costly', () => {
   const nested = (levels: number): JsonSchema =>
     levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } }
   const choices = (count: number): JsonSchema => ({ type: 'integer', anyOf: Array.from({ length: count }, (_, i) => ({ minimum: i })) })
@@ -29,7 +29,7 @@ test('schemas of very many parts, levels or values are costly', () => {
   assert.deepEqual([nested(400), choices(3000), values(10_000), fields(3000, { type: 'string' })].map(isCostly), [true, true, true, true])
 })
 
-test('patterns that compile to many instructions are costly, also those of rules', () => {
+test('patterns that compile to many instructions are costly, also in CEL rules', () => {
   assert.equal(isCostly(fields(1, { type: 'string', pattern: 'a{1000}b{1000}'.repeat(10) })), true)
   assert.equal(isCostly({ type: 'array', items: fields(20, { type: 'string', pattern: 'a{1000}' }) }), true)
   assert.equal(

@@ -1,21 +1,89 @@
-// The versions of a custom kind: their names, their schemas, their subresources and the columns of their tables.
+// Validation of spec.versions of a CRD: names, schemas, subresources, additional printer columns, deprecation warnings.
 
-import { type FieldError, invalid, required } from '../../api/field-error.js'
-import { byteLength } from '../../api/validation/byte-length.js'
-import { checkEach, joined } from '../../api/validation/collect.js'
-import { noErrors } from '../../api/validation/fields.js'
-import { dns1035Label } from '../../api/validation/text-rules.js'
-import { indexOfUnprintable } from '../../base/can-be-printed.js'
-import type { JsonSchema } from './json-schema.js'
-import { validateOpenApiSchema } from './openapi-schema.js'
-import { validateColumn } from './printer-columns.js'
-import { type SharedParts, sharedParts } from './shared-parts.js'
-import { validateSubresources } from './subresource-rules.js'
-import type { CustomResourceDefinitionSpec as Spec, CustomResourceDefinitionVersion as Version } from './v1.schema.js'
+import { type FieldError, invalid, required } from '../../../api/field-error.js'
+import { byteLength } from '../../../api/validation/byte-length.js'
+import { checkEach, checkPresent, joined, noErrors } from '../../../api/validation/checks.js'
+import { dns1035Label } from '../../../api/validation/name-formats.js'
+import { sameBySchema } from '../../../api/validation/same-by-schema.js'
+import { indexOfUnprintable } from '../../../base/text/is-printable.js'
+import type { SchemaNode } from '../../../schema/node.js'
+import type { JsonSchema } from '../schema/json-schema.js'
+import { validateOpenApiSchema } from '../schema/openapi-schema-validation.js'
+import {
+  type CustomResourceColumnDefinition as Column,
+  type CustomResourceSubresources,
+  customResourceDefinitionVersion,
+  type CustomResourceDefinitionSpec as Spec,
+  type CustomResourceDefinitionVersion as Version,
+} from '../v1.schema.js'
 
-const warningLimitBytes = 256
+const validateSimplePath = (path: string, field: string): readonly FieldError[] =>
+  path.startsWith('.') ? noErrors : [invalid(field, path, 'must be a simple json path starting with .')]
 
-/** The rules of the list, and of what is said in each version for itself. */
+const types = ['boolean', 'date', 'integer', 'number', 'string']
+const formats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password']
+
+function validateColumn({ name, type = '', format = '', jsonPath = '' }: Column, field: string): readonly FieldError[] {
+  const oneOfTypes = `must be one of ${types.join(',')}`
+  return joined(
+    checkPresent(name, `${field}.name`),
+    type === '' ? [required(`${field}.type`, oneOfTypes)] : noErrors,
+    type === '' || types.includes(type) ? noErrors : [invalid(`${field}.type`, type, oneOfTypes)],
+    format === '' || formats.includes(format) ? noErrors : [invalid(`${field}.format`, format, `must be one of ${formats.join(',')}`)],
+    jsonPath === '' ? [required(`${field}.JSONPath`)] : validateSimplePath(jsonPath, `${field}.JSONPath`),
+  )
+}
+
+/** True for parts that are equal in all versions: like kube-apiserver, errors then name the v1beta1 field. */
+interface SharedParts {
+  readonly schema: boolean
+  readonly subresources: boolean
+  readonly additionalPrinterColumns: boolean
+}
+
+const { fields } = customResourceDefinitionVersion
+
+const sharedParts = (versions: readonly Version[]): SharedParts => ({
+  schema: isShared(
+    versions.map(({ schema }) => schema),
+    fields.schema.node,
+  ),
+  subresources: isShared(
+    versions.map(({ subresources }) => subresources),
+    fields.subresources.node,
+  ),
+  additionalPrinterColumns: isShared(
+    versions.map(({ additionalPrinterColumns }) => additionalPrinterColumns ?? []),
+    fields.additionalPrinterColumns.node,
+  ),
+})
+
+function isShared([first, ...others]: readonly (object | undefined)[], node: SchemaNode): boolean {
+  return others.every((other) => (first === undefined || other === undefined ? first === other : sameBySchema(node, first, other)))
+}
+
+function validateSubresources(subresources: CustomResourceSubresources | undefined, field: string): readonly FieldError[] {
+  if (subresources?.scale === undefined) return noErrors
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = subresources.scale
+  return joined(
+    checkRequiredPath(specReplicasPath, `${field}.scale.specReplicasPath`, '.spec'),
+    checkRequiredPath(statusReplicasPath, `${field}.scale.statusReplicasPath`, '.status'),
+    labelSelectorPath === '' ? noErrors : checkPath(labelSelectorPath, `${field}.scale.labelSelectorPath`, '.spec', '.status'),
+  )
+}
+
+const checkRequiredPath = (path: string, field: string, root: string): readonly FieldError[] =>
+  path === '' ? [required(field)] : checkPath(path, field, root)
+
+function checkPath(path: string, field: string, ...roots: readonly string[]): readonly FieldError[] {
+  const errors = validateSimplePath(path, field)
+  if (errors.length > 0 || roots.some((root) => path.startsWith(`${root}.`))) return errors
+  const allowedRoots = roots.length === 1 ? (roots[0] ?? '') : `either ${roots.join(' or ')}`
+  return [invalid(field, path, `should be a json path under ${allowedRoots}`)]
+}
+
+const maxWarningBytes = 256
+
 export function validateVersions(versions: readonly Version[]): readonly FieldError[] {
   const shared = sharedParts(versions)
   const names = versions.map(({ name = '' }) => name)
@@ -25,19 +93,17 @@ export function validateVersions(versions: readonly Version[]): readonly FieldEr
     versions.filter(({ storage }) => storage).length === 1
       ? noErrors
       : [invalid('spec.versions', names, 'must have exactly one version marked as storage version')],
-    // The first version is spoken of once more, under the name that it had when there was one.
+    // Also reported as `spec.version` of v1beta1, as in kube-apiserver.
     (names[0] ?? '') === '' ? noErrors : checkVersionName(names[0] ?? '', 'spec.version'),
   )
 }
 
-/** A schema for each version, in one way or the other. */
 export function validateSchemasPresent(versions: readonly Version[]): readonly FieldError[] {
   return checkEach(versions, 'spec.versions', ({ schema }, field) =>
     schema?.openAPIV3Schema === undefined ? [required(`${field}.schema.openAPIV3Schema`, 'schemas are required')] : noErrors,
   )
 }
 
-/** The rules of what all versions share. */
 export function validateSharedParts({ versions = [] }: Spec): readonly FieldError[] {
   const shared = sharedParts(versions)
   const [first = {}] = versions
@@ -77,11 +143,11 @@ function warningProblems({ deprecated = false, deprecationWarning: warning }: Ve
   if (warning === undefined) return []
   if (!deprecated) return ['can only be set for deprecated versions']
   const problems: string[] = []
-  if (byteLength(warning) > warningLimitBytes) problems.push(`must be <= ${warningLimitBytes} characters long`)
+  if (byteLength(warning) > maxWarningBytes) problems.push(`must be <= ${maxWarningBytes} characters long`)
   if (warning === '') problems.push('must not be an empty string')
-  const bad = indexOfUnprintable(warning)
-  if (bad >= 0) {
-    const index = byteLength(warning.slice(0, bad))
+  const unprintableAt = indexOfUnprintable(warning)
+  if (unprintableAt >= 0) {
+    const index = byteLength(warning.slice(0, unprintableAt))
     problems.push(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`)
   }
   return problems

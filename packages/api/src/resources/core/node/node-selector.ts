@@ -1,9 +1,52 @@
-// The rules of node selectors, which pods, volumes, claims and classes of resources use alike.
+// Validation of node selectors, and warnings for deprecated node labels.
 
-import { type FieldError, forbidden, invalid, required } from '../../api/field-error.js'
-import { checkText } from '../../api/validation/fields.js'
-import { dnsSubdomain, qualifiedName } from '../../api/validation/text-rules.js'
-import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from './v1.schema.js'
+import { type FieldError, forbidden, invalid, required } from '../../../api/field-error.js'
+import type { Identity } from '../../../api/identity.js'
+import type { LabelSelectorObject } from '../../../api/selectors/label-selector.js'
+import { checkText } from '../../../api/validation/checks.js'
+import { dnsSubdomain, qualifiedName } from '../../../api/validation/name-formats.js'
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from '../v1.schema.js'
+
+export type DeprecatedLabels = ReadonlyMap<string, string>
+
+const labelsByIdentity = new WeakMap<Identity, DeprecatedLabels>()
+
+export function deprecatedNodeLabels(identity: Identity): DeprecatedLabels {
+  const known = labelsByIdentity.get(identity)
+  if (known !== undefined) return known
+  const renamed = (release: string, name: string): string => `deprecated since ${release}; use "${name}" instead`
+  const messages = new Map([
+    [identity.label('arch', 'beta'), renamed('v1.14', identity.label('arch'))],
+    [identity.label('os', 'beta'), renamed('v1.14', identity.label('os'))],
+    [identity.label('region', 'failure-domain.beta'), renamed('v1.17', identity.label('region', 'topology'))],
+    [identity.label('zone', 'failure-domain.beta'), renamed('v1.17', identity.label('zone', 'topology'))],
+    [identity.label('instance-type', 'beta'), renamed('v1.17', identity.label('instance-type', 'node'))],
+  ])
+  labelsByIdentity.set(identity, messages)
+  return messages
+}
+
+export const warningFor = (message: string | undefined, format: (message: string) => string): readonly string[] =>
+  message === undefined ? [] : [format(message)]
+
+export const termsWarnings = (terms: readonly NodeSelectorTerm[] | undefined, field: string, labels: DeprecatedLabels): readonly string[] =>
+  (terms ?? []).flatMap((term, i) => termWarnings(term, `${field}[${i}]`, labels))
+
+export const selectorWarnings = (selector: LabelSelectorObject, field: string, labels: DeprecatedLabels): readonly string[] => [
+  ...termWarnings(selector, field, labels),
+  ...Object.keys(selector.matchLabels ?? {}).flatMap((key) =>
+    warningFor(labels.get(key), (message) => `${field}.matchLabels.${key}: ${message}`),
+  ),
+]
+
+export const termWarnings = (
+  { matchExpressions = [] }: Pick<NodeSelectorTerm, 'matchExpressions'>,
+  field: string,
+  labels: DeprecatedLabels,
+): readonly string[] =>
+  matchExpressions.flatMap(({ key = '' }, i) =>
+    warningFor(labels.get(key), (message) => `${field}.matchExpressions[${i}].key: ${key} is ${message}`),
+  )
 
 export function validateNodeSelector(selector: NodeSelector, field: string): readonly FieldError[] {
   const terms = selector.nodeSelectorTerms ?? []
@@ -16,7 +59,6 @@ export const validateNodeSelectorTerm = (term: NodeSelectorTerm, field: string):
   ...(term.matchFields ?? []).flatMap((expression, i) => validateFieldExpression(expression, `${field}.matchFields[${i}]`)),
 ]
 
-/** A requirement on the labels of a node. */
 function validateExpression({ key = '', operator = '', values = [] }: NodeSelectorRequirement, field: string): readonly FieldError[] {
   return [...validateValues(operator, values, field), ...checkText(key, `${field}.key`, qualifiedName)]
 }
@@ -37,7 +79,6 @@ function validateValues(operator: string, values: readonly string[], field: stri
   }
 }
 
-/** A requirement on a field of a node, of which only the name can be asked for. */
 function validateFieldExpression({ key = '', operator = '', values = [] }: NodeSelectorRequirement, field: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (operator !== 'In' && operator !== 'NotIn') errors.push(invalid(`${field}.operator`, operator, 'not a valid selector operator'))

@@ -1,17 +1,13 @@
-// The spec of a claim for storage, in claims themselves and in templates from which claims are made.
+// Validation of the spec of PersistentVolumeClaims and of claim templates.
 
-import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
-import { checkOptionalChoice, checkPart, checkPresent, joined } from '../../api/validation/collect.js'
-import { checkText, noErrors } from '../../api/validation/fields.js'
-import { validateLabelSelector } from '../../api/validation/label-selector.js'
-import { dnsLabel, dnsSubdomain } from '../../api/validation/text-rules.js'
-import type { PodRules } from './pod-spec/pod-rules.js'
-import { checkQuantityPositive } from './pod-spec/quantities.js'
-import type { PersistentVolumeClaimSpec, TypedObjectReference } from './v1.schema.js'
-
-const sharedModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce']
-const soleMode = 'ReadWriteOncePod'
-const volumeModes = ['Block', 'Filesystem']
+import { type FieldError, invalid, required } from '../../../api/field-error.js'
+import { checkOptional, checkOptionalChoice, checkPresent, checkText, joined, noErrors } from '../../../api/validation/checks.js'
+import { validateLabelSelector } from '../../../api/validation/label-selector.js'
+import { dnsLabel, dnsSubdomain } from '../../../api/validation/name-formats.js'
+import type { PodRules } from '../pod-spec/pod-names.js'
+import { checkQuantityPositive } from '../pod-spec/resource-requirements.js'
+import type { PersistentVolumeClaimSpec, TypedObjectReference } from '../v1.schema.js'
+import { validateAccessModes, volumeModes } from './volume-access-modes.js'
 
 export function validateClaimSpec(
   spec: PersistentVolumeClaimSpec,
@@ -22,7 +18,7 @@ export function validateClaimSpec(
   return joined(
     accessModes.length === 0 ? [required(`${field}.accessModes`, 'at least 1 access mode is required')] : noErrors,
     validateLabelSelector(selector, `${field}.selector`),
-    validateAccessModes(accessModes, `${field}.accessModes`, gates('ReadWriteOncePod') ? [...sharedModes, soleMode] : sharedModes),
+    validateAccessModes(accessModes, `${field}.accessModes`, gates),
     validateSize(resources?.requests?.['storage'], `${field}.resources[storage]`),
     storageClassName === '' ? noErrors : checkText(storageClassName, `${field}.storageClassName`, dnsSubdomain),
     checkOptionalChoice(volumeMode, `${field}.volumeMode`, volumeModes),
@@ -30,22 +26,14 @@ export function validateClaimSpec(
   )
 }
 
-function validateAccessModes(modes: readonly string[], field: string, known: readonly string[]): readonly FieldError[] {
-  const isMixed = modes.includes(soleMode) && modes.some((mode) => sharedModes.includes(mode))
-  return joined(
-    modes.filter((mode) => !known.includes(mode)).map((mode) => notSupported(field, mode, known)),
-    isMixed ? [forbidden(field, 'may not use ReadWriteOncePod with other access modes')] : noErrors,
-  )
-}
-
 const validateSize = (size: string | undefined, field: string): readonly FieldError[] =>
   size === undefined ? [required(field)] : checkQuantityPositive(size, field)
 
-/** Data may come from elsewhere; the older field must not contradict the newer one. */
+/** Validates dataSource and dataSourceRef; if both are set, they must agree and have no namespace. */
 function validateSources({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, field: string): readonly FieldError[] {
   return joined(
-    checkPart(dataSource, `${field}.dataSource`, validateSource),
-    checkPart(dataSourceRef, `${field}.dataSourceRef`, validateSource),
+    checkOptional(dataSource, `${field}.dataSource`, validateSource),
+    checkOptional(dataSourceRef, `${field}.dataSourceRef`, validateSource),
     validateAgreement({ dataSource, dataSourceRef }, field),
   )
 }

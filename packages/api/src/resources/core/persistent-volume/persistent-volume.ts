@@ -1,16 +1,33 @@
-// Persistent volumes: storage that outlives the pods that use it.
+// PersistentVolume: defaults by source, feature-gated secret, printer columns.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
-import type { FieldError } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { joined } from '../../api/validation/collect.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { oldNodeLabels, termsWarnings } from './old-node-labels.js'
-import { withVolumeSpecDefaults } from './persistent-volume-defaults.js'
-import { validateMountAnnotation, validateVolumeChange, validateVolumeSpec } from './persistent-volume-rules.js'
-import { type PersistentVolume, type PersistentVolumeSpec, persistentVolume as schema } from './v1.schema.js'
-import { describeAccessModes, describeClass } from './volume-modes.js'
+import { defineResource, type RuleContext } from '../../../api/definition/resource-definition.js'
+import type { FieldError } from '../../../api/field-error.js'
+import { dnsSubdomainProblems, joined } from '../../../api/validation/checks.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../../printer-columns.js'
+import { statusSubresource } from '../../status-subresource.js'
+import { deprecatedNodeLabels, termsWarnings } from '../node/node-selector.js'
+import { roundedResources } from '../pod-spec/resource-requirements.js'
+import { withChanged, withMissing } from '../pod-spec/visit-containers.js'
+import { type PersistentVolume, type PersistentVolumeSource, type PersistentVolumeSpec, persistentVolume as schema } from '../v1.schema.js'
+import { validateMountAnnotation, validateVolumeChange, validateVolumeSpec } from './persistent-volume-validation.js'
+import { describeAccessModes, describeClass, describePhase } from './volume-access-modes.js'
+
+const sourceDefaults: { readonly [Name in keyof PersistentVolumeSource]?: PersistentVolumeSource[Name] } = {
+  hostPath: { type: '' },
+  rbd: { pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' },
+  iscsi: { iscsiInterface: 'default' },
+  azureDisk: { cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false },
+  scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
+}
+const namesWithDefaults = Object.keys(sourceDefaults) as readonly (keyof PersistentVolumeSource)[]
+
+export function withVolumeSpecDefaults(spec: PersistentVolumeSpec): PersistentVolumeSpec {
+  let next = withChanged(spec, 'capacity', roundedResources)
+  for (const name of namesWithDefaults) {
+    if (next[name] !== undefined) next = withChanged(next, name, (source) => withMissing(source, sourceDefaults[name] as typeof source))
+  }
+  return next
+}
 
 function defaults(volume: PersistentVolume): PersistentVolume {
   const { persistentVolumeReclaimPolicy = '', volumeMode } = volume.spec ?? {}
@@ -28,7 +45,6 @@ function defaults(volume: PersistentVolume): PersistentVolume {
   }
 }
 
-/** A field of drivers that is not ready for everybody yet. */
 export function withoutGatedSecret(
   spec: PersistentVolumeSpec,
   old: PersistentVolumeSpec | undefined,
@@ -69,46 +85,30 @@ export const persistentVolume = defineResource<PersistentVolume>({
   }),
   validate: (volume, context, old) => joined(validateSpec(volume, context, old), validateMountAnnotation(volume, context.identity)),
   validateUpdate: (next, old, context) => joined(validateSpec(next, context, old), validateVolumeChange(next, old, context.identity)),
-  checks: { update: ['metadata', 'own', 'metadata', 'ownChange'] },
+  checks: { update: ['metadata', 'validate', 'metadata', 'validateUpdate'] },
   warnings: ({ spec }, _, { identity }) =>
-    termsWarnings(spec?.nodeAffinity?.required?.nodeSelectorTerms, 'spec.nodeAffinity.required.nodeSelectorTerms', oldNodeLabels(identity)),
+    termsWarnings(
+      spec?.nodeAffinity?.required?.nodeSelectorTerms,
+      'spec.nodeAffinity.required.nodeSelectorTerms',
+      deprecatedNodeLabels(identity),
+    ),
   deleteReturnsObject: true,
   resetFields: ['status'],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => ({ ...next, spec: old.spec ?? {} }),
-      resetFields: ['spec'],
-    },
-  ],
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Capacity', 'How much it holds.'),
-      textColumn('Access Modes', 'Who may use it at a time, in short.'),
-      textColumn('Reclaim Policy', 'What becomes of it when its claim goes.'),
-      textColumn('Status', 'Phase of the life of the volume.'),
-      textColumn('Claim', 'The claim to which it is bound.'),
-      textColumn('StorageClass', 'Class to which it belongs.'),
-      textColumn('Reason', 'Why it failed, in one word.'),
-      ageColumn,
-      textColumn('VolumeMode', 'File system or block device.', 1),
-    ],
-    cells: (volume, { now, identity }) => {
-      const { metadata, spec, status } = volume
-      return [
-        metadata?.name ?? '',
-        spec?.capacity?.['storage'] ?? '0',
-        describeAccessModes(spec?.accessModes),
-        spec?.persistentVolumeReclaimPolicy ?? '',
-        metadata?.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating',
-        describeClaim(volume),
-        describeClass(metadata, spec?.storageClassName, identity),
-        status?.reason ?? '',
-        ageOf(metadata?.creationTimestamp, now),
-        spec?.volumeMode ?? '<unset>',
-      ]
-    },
-  },
+  subresources: [statusSubresource<PersistentVolume>()],
+  table: tableOf<PersistentVolume>(
+    nameColumn,
+    textColumn('Capacity', 'Capacity of the volume.', ({ spec }) => spec?.capacity?.['storage'] ?? '0'),
+    textColumn('Access Modes', 'Access modes, abbreviated.', ({ spec }) => describeAccessModes(spec?.accessModes)),
+    textColumn(
+      'Reclaim Policy',
+      'What happens to the volume when its claim is deleted.',
+      ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    textColumn('Status', 'Phase of the volume.', describePhase),
+    textColumn('Claim', 'Claim to which the volume is bound.', describeClaim),
+    textColumn('StorageClass', 'Storage class.', describeClass),
+    textColumn('Reason', 'Reason of the failure.', ({ status }) => status?.reason ?? ''),
+    ageColumn,
+    textColumn('VolumeMode', 'Filesystem or Block.', ({ spec }) => spec?.volumeMode ?? '<unset>', 1),
+  ),
 })

@@ -1,21 +1,19 @@
-// How volumes can be used, by how many at a time and as what: words that volumes and claims share.
+// Access modes, volume modes and storage class annotation, shared by volumes and claims.
 
-import type { FeatureGates } from '../../api/definition.js'
-import { type FieldError, forbidden, notSupported } from '../../api/field-error.js'
-import type { Identity } from '../../api/identity.js'
-import type { ObjectMeta } from '../../api/object.js'
-import { joined } from '../../api/validation/collect.js'
-import { noErrors } from '../../api/validation/fields.js'
+import type { FeatureGates, RuleContext } from '../../../api/definition/resource-definition.js'
+import { type FieldError, forbidden, notSupported } from '../../../api/field-error.js'
+import type { Identity } from '../../../api/identity.js'
+import type { ApiObject } from '../../../api/object.js'
+import { joined, noErrors } from '../../../api/validation/checks.js'
 
 export const volumeModes = ['Block', 'Filesystem']
 
 const sharedModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce']
-const soleMode = 'ReadWriteOncePod'
+const singlePodMode = 'ReadWriteOncePod'
 
-/** The modes of a volume: known ones, and one that excludes all others. */
 export function validateAccessModes(modes: readonly string[], field: string, gates: FeatureGates): readonly FieldError[] {
-  const known = gates(soleMode) ? [...sharedModes, soleMode] : sharedModes
-  const isMixed = modes.includes(soleMode) && modes.some((mode) => sharedModes.includes(mode))
+  const known = gates(singlePodMode) ? [...sharedModes, singlePodMode] : sharedModes
+  const isMixed = modes.includes(singlePodMode) && modes.some((mode) => sharedModes.includes(mode))
   return joined(
     modes.filter((mode) => !known.includes(mode)).map((mode) => notSupported(field, mode, known)),
     isMixed ? [forbidden(field, 'may not use ReadWriteOncePod with other access modes')] : noErrors,
@@ -26,19 +24,25 @@ const shortModes: readonly (readonly [string, string])[] = [
   ['ReadWriteOnce', 'RWO'],
   ['ReadOnlyMany', 'ROX'],
   ['ReadWriteMany', 'RWX'],
-  [soleMode, 'RWOP'],
+  [singlePodMode, 'RWOP'],
 ]
 
-/** `RWO,ROX`, as tables show modes. */
 export const describeAccessModes = (modes: readonly string[] = []): string =>
   shortModes
     .filter(([mode]) => modes.includes(mode))
     .map(([, short]) => short)
     .join(',')
 
-/** Before there was a field for it, an annotation named the class. */
+/** Deprecated annotation of the storage class. */
 export const classAnnotation = (identity: Identity): string => identity.label('storage-class', 'volume.beta')
 
-/** The class of a volume or claim; what the annotation says counts. */
-export const describeClass = (metadata: ObjectMeta | undefined, named: string | undefined, identity: Identity): string =>
-  metadata?.annotations?.[classAnnotation(identity)] ?? named ?? ''
+interface VolumeOrClaim extends ApiObject {
+  readonly spec?: { readonly storageClassName?: string }
+  readonly status?: { readonly phase?: string }
+}
+
+export const describeClass = ({ metadata, spec }: VolumeOrClaim, { identity }: Pick<RuleContext, 'identity'>): string =>
+  metadata?.annotations?.[classAnnotation(identity)] ?? spec?.storageClassName ?? ''
+
+export const describePhase = ({ metadata, status }: VolumeOrClaim): string =>
+  metadata?.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'

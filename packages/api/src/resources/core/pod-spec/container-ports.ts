@@ -1,9 +1,8 @@
-// The rules of ports that containers open, on themselves and on the node.
+// Validation of container ports and host ports.
 
 import { duplicate, type FieldError, invalid, required } from '../../../api/field-error.js'
-import { checkChoice, checkEach, joined } from '../../../api/validation/collect.js'
-import { checkPort, checkText, noErrors } from '../../../api/validation/fields.js'
-import { portName } from '../../../api/validation/port-name.js'
+import { checkChoice, checkEach, checkPort, checkText, joined, noErrors } from '../../../api/validation/checks.js'
+import { portName } from '../../../api/validation/network/port-name.js'
 import type { Container, ContainerPort } from '../v1.schema.js'
 
 const protocols = ['SCTP', 'TCP', 'UDP']
@@ -22,7 +21,6 @@ export function validateContainerPorts(ports: readonly ContainerPort[] | undefin
   })
 }
 
-/** Only names that are well formed are told apart. */
 function validateName(name: string, field: string, seen: Set<string>): readonly FieldError[] {
   if (name === '') return noErrors
   const errors = checkText(name, `${field}.name`, portName)
@@ -32,21 +30,20 @@ function validateName(name: string, field: string, seen: Set<string>): readonly 
   return noErrors
 }
 
-/** Ports of the node are shared by all containers that run at the same time. */
+/** Host ports must be unique among containers that run concurrently. */
 export function validateHostPorts(containers: readonly Container[], field: string): readonly FieldError[] {
-  const taken = new Set<string>()
+  const usedHostPorts = new Set<string>()
   return checkEach(containers, field, ({ ports }, at) =>
     checkEach(ports, `${at}.ports`, ({ hostPort = 0, protocol = '', hostIP = '' }, portAt) => {
       if (hostPort === 0) return noErrors
       const key = `${protocol}/${hostIP}/${hostPort}`
-      if (taken.has(key)) return [duplicate(`${portAt}.hostPort`, key)]
-      taken.add(key)
+      if (usedHostPorts.has(key)) return [duplicate(`${portAt}.hostPort`, key)]
+      usedHostPorts.add(key)
       return noErrors
     }),
   )
 }
 
-/** On the node's own network there is no other port to map to. */
 export const validateHostNetworkPorts = (containers: readonly Container[], field: string): readonly FieldError[] =>
   checkEach(containers, field, ({ ports }, at) =>
     checkEach(ports, `${at}.ports`, ({ hostPort = 0, containerPort = 0 }, portAt) =>

@@ -1,13 +1,11 @@
-// Fields of pod specs that belong to a feature: without it they are dropped, unless the stored object has them already.
+// Fields of pod specs behind feature gates: dropped if the gate is off, unless the old object has them.
 
-import type { FeatureGates } from '../../../api/definition.js'
+import type { FeatureGates } from '../../../api/definition/resource-definition.js'
 import type { PodSpec, PodTemplateSpec, TopologySpreadConstraint } from '../v1.schema.js'
-import { type AnyContainer, mapContainers, mapItems, visitContainers } from './all-containers.js'
-import { withChanged } from './missing-members.js'
+import { type AnyContainer, mapContainers, mapItems, visitContainers, withChanged } from './visit-containers.js'
 
 interface GatedField {
   readonly gate: string
-  /** Whether a spec uses the field. */
   readonly uses: (spec: PodSpec) => boolean
   readonly drop: (spec: PodSpec) => PodSpec
 }
@@ -18,13 +16,13 @@ const without = <T extends object, Name extends keyof T>(object: T, name: Name):
   return rest as unknown as T
 }
 
-const ofSpec = (gate: string, name: 'hostUsers' | 'schedulingGates'): GatedField => ({
+const specField = (gate: string, name: 'hostUsers' | 'schedulingGates'): GatedField => ({
   gate,
   uses: (spec) => spec[name] !== undefined,
   drop: (spec) => without(spec, name),
 })
 
-const ofSpread = (gate: string, ...names: readonly (keyof TopologySpreadConstraint)[]): GatedField => ({
+const spreadFields = (gate: string, ...names: readonly (keyof TopologySpreadConstraint)[]): GatedField => ({
   gate,
   uses: ({ topologySpreadConstraints = [] }) =>
     topologySpreadConstraints.some((spread) => names.some((name) => spread[name] !== undefined)),
@@ -42,7 +40,7 @@ const anyContainer = (spec: PodSpec, test: (container: AnyContainer) => boolean)
   return found
 }
 
-const claims: GatedField = {
+const resourceClaims: GatedField = {
   gate: 'DynamicResourceAllocation',
   uses: (spec) => spec.resourceClaims !== undefined || anyContainer(spec, ({ resources }) => resources?.claims !== undefined),
   drop: (spec) =>
@@ -51,23 +49,22 @@ const claims: GatedField = {
     ),
 }
 
-const masked = 'Default'
+const defaultProcMount = 'Default'
 
-/** Early releases stored this field in every object, so that it is reset and not dropped. */
 const procMount: GatedField = {
   gate: 'ProcMountType',
-  uses: (spec) => anyContainer(spec, ({ securityContext }) => (securityContext?.procMount ?? masked) !== masked),
+  uses: (spec) => anyContainer(spec, ({ securityContext }) => (securityContext?.procMount ?? defaultProcMount) !== defaultProcMount),
   drop: (spec) =>
     mapContainers(spec, (container) =>
-      (container.securityContext?.procMount ?? masked) === masked
+      (container.securityContext?.procMount ?? defaultProcMount) === defaultProcMount
         ? container
-        : { ...container, securityContext: { ...container.securityContext, procMount: masked } },
+        : { ...container, securityContext: { ...container.securityContext, procMount: defaultProcMount } },
     ),
 }
 
 const probeNames = ['livenessProbe', 'readinessProbe', 'startupProbe'] as const
 
-const ofProbes = (gate: string, name: 'grpc' | 'terminationGracePeriodSeconds'): GatedField => ({
+const probeField = (gate: string, name: 'grpc' | 'terminationGracePeriodSeconds'): GatedField => ({
   gate,
   uses: (spec) => anyContainer(spec, (container) => probeNames.some((probe) => container[probe]?.[name] !== undefined)),
   drop: (spec) =>
@@ -77,15 +74,15 @@ const ofProbes = (gate: string, name: 'grpc' | 'terminationGracePeriodSeconds'):
 })
 
 const gatedFields: readonly GatedField[] = [
-  ofProbes('ProbeTerminationGracePeriod', 'terminationGracePeriodSeconds'),
-  ofProbes('GRPCContainerProbe', 'grpc'),
+  probeField('ProbeTerminationGracePeriod', 'terminationGracePeriodSeconds'),
+  probeField('GRPCContainerProbe', 'grpc'),
   procMount,
-  ofSpread('MinDomainsInPodTopologySpread', 'minDomains'),
-  ofSpread('NodeInclusionPolicyInPodTopologySpread', 'nodeAffinityPolicy', 'nodeTaintsPolicy'),
-  ofSpread('MatchLabelKeysInPodTopologySpread', 'matchLabelKeys'),
-  ofSpec('UserNamespacesStatelessPodsSupport', 'hostUsers'),
-  ofSpec('PodSchedulingReadiness', 'schedulingGates'),
-  claims,
+  spreadFields('MinDomainsInPodTopologySpread', 'minDomains'),
+  spreadFields('NodeInclusionPolicyInPodTopologySpread', 'nodeAffinityPolicy', 'nodeTaintsPolicy'),
+  spreadFields('MatchLabelKeysInPodTopologySpread', 'matchLabelKeys'),
+  specField('UserNamespacesStatelessPodsSupport', 'hostUsers'),
+  specField('PodSchedulingReadiness', 'schedulingGates'),
+  resourceClaims,
 ]
 
 export function withoutGatedFields(spec: PodSpec, old: PodSpec | undefined, gates: FeatureGates): PodSpec {

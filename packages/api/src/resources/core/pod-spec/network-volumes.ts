@@ -1,11 +1,10 @@
-// The rules of volumes that some storage system serves over the network, one by one. Most only ask for their coordinates.
+// Validation of volume sources of network storage: NFS, iSCSI, Fibre Channel, Azure, Quobyte and others.
 
 import { type FieldError, invalid, notSupported, required } from '../../../api/field-error.js'
 import type { Identity } from '../../../api/identity.js'
-import { checkOptionalChoice, checkPresent, joined } from '../../../api/validation/collect.js'
-import { checkText, noErrors } from '../../../api/validation/fields.js'
+import { checkOptionalChoice, checkPresent, checkText, joined, noErrors } from '../../../api/validation/checks.js'
+import { dnsLabel } from '../../../api/validation/name-formats.js'
 import { checkRange } from '../../../api/validation/ranges.js'
-import { dnsLabel } from '../../../api/validation/text-rules.js'
 import type {
   AzureDiskVolumeSource,
   FCVolumeSource,
@@ -16,10 +15,14 @@ import type {
   QuobyteVolumeSource,
   StorageOSVolumeSource,
 } from '../v1.schema.js'
-import { groupDomain, labelDomain } from './own-domains.js'
+import { groupDomain, labelDomain } from './pod-names.js'
 
-/** The coordinates that must be there: texts or lists that are not empty. */
-export function checkCoordinates<T extends object>(source: T, field: string, names: readonly (keyof T & string)[]): readonly FieldError[] {
+/** Requires non-empty strings or lists. */
+export function checkRequiredFields<T extends object>(
+  source: T,
+  field: string,
+  names: readonly (keyof T & string)[],
+): readonly FieldError[] {
   let errors = noErrors
   for (const name of names) {
     const value = source[name] as string | readonly unknown[] | undefined
@@ -28,22 +31,21 @@ export function checkCoordinates<T extends object>(source: T, field: string, nam
   return errors
 }
 
-/** Partitions are counted from one; zero stands for the whole disk. */
+/** Accepts 0, which means no partition, although the message of kube-apiserver says 1 to 255. */
 export const checkPartition = (partition: number, field: string): readonly FieldError[] =>
   partition >= 0 && partition <= 255 ? noErrors : [invalid(field, partition, 'must be between 1 and 255, inclusive')]
 
-/** A secret that is referred to must be named. */
 export const checkSecretName = (reference: { readonly name?: string } | undefined, field: string): readonly FieldError[] =>
   reference === undefined ? noErrors : checkPresent(reference.name, `${field}.name`)
 
 export const validateNfs = (nfs: NFSVolumeSource, field: string): readonly FieldError[] =>
   joined(
-    checkCoordinates(nfs, field, ['server', 'path']),
+    checkRequiredFields(nfs, field, ['server', 'path']),
     (nfs.path ?? '').startsWith('/') ? noErrors : [invalid(`${field}.path`, nfs.path ?? '', 'must be an absolute path')],
   )
 
 const registryProblem = 'must be a host:port pair or multiple pairs separated by commas'
-const tenantLimit = 64
+const maxTenantLength = 64
 const hostAndPort = /^(?:\[[^\]]*\]|[^:[\]]*):[^:[\]]*$/
 
 export function validateQuobyte({ registry = '', tenant = '', volume }: QuobyteVolumeSource, field: string): readonly FieldError[] {
@@ -52,11 +54,11 @@ export function validateQuobyte({ registry = '', tenant = '', volume }: QuobyteV
 
 function validateRegistry(registry: string, tenant: string, field: string): readonly FieldError[] {
   if (registry === '') return [required(`${field}.registry`, registryProblem)]
-  if (tenant.length > tenantLimit) {
-    return [required(`${field}.tenant`, `must be a UUID and may not exceed a length of ${tenantLimit} characters`)]
+  if (tenant.length > maxTenantLength) {
+    return [required(`${field}.tenant`, `must be a UUID and may not exceed a length of ${maxTenantLength} characters`)]
   }
-  const wrong = registry.split(',').filter((pair) => !hostAndPort.test(pair))
-  return wrong.map(() => invalid(`${field}.registry`, registry, registryProblem))
+  const invalidPairs = registry.split(',').filter((pair) => !hostAndPort.test(pair))
+  return invalidPairs.map(() => invalid(`${field}.registry`, registry, registryProblem))
 }
 
 export function validateFlocker({ datasetName = '', datasetUUID = '' }: FlockerVolumeSource, field: string): readonly FieldError[] {
@@ -70,11 +72,13 @@ export function validateFlocker({ datasetName = '', datasetUUID = '' }: FlockerV
 }
 
 export function validateFibreChannel({ targetWWNs = [], wwids = [], lun }: FCVolumeSource, field: string): readonly FieldError[] {
-  const names = `${field}.targetWWNs`
+  const targetsField = `${field}.targetWWNs`
   const hasTargets = targetWWNs.length > 0
   return joined(
-    !hasTargets && wwids.length === 0 ? [required(names, 'must specify either targetWWNs or wwids, but not both')] : noErrors,
-    hasTargets && wwids.length > 0 ? [invalid(names, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')] : noErrors,
+    !hasTargets && wwids.length === 0 ? [required(targetsField, 'must specify either targetWWNs or wwids, but not both')] : noErrors,
+    hasTargets && wwids.length > 0
+      ? [invalid(targetsField, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')]
+      : noErrors,
     hasTargets && lun === undefined ? [required(`${field}.lun`, 'lun is required if targetWWNs is specified')] : noErrors,
     hasTargets && lun !== undefined ? checkRange(lun, `${field}.lun`, { min: 0, max: 255 }) : noErrors,
   )
@@ -87,31 +91,29 @@ const targetNames: { readonly [prefix: string]: RegExp } = {
 }
 
 function checkTargetName(name: string, field: string, unknownPrefix: string): readonly FieldError[] {
-  const form = targetNames[name.slice(0, 3)]
-  if (form === undefined) return [invalid(field, name, unknownPrefix)]
-  return form.test(name) ? noErrors : [invalid(field, name, malformed)]
+  const pattern = targetNames[name.slice(0, 3)]
+  if (pattern === undefined) return [invalid(field, name, unknownPrefix)]
+  return pattern.test(name) ? noErrors : [invalid(field, name, formatProblem)]
 }
 
-const malformed = 'must be valid format'
+const formatProblem = 'must be valid format'
 
 export const validateIscsi = (iscsi: ISCSIVolumeSource, field: string): readonly FieldError[] =>
   joined(
     checkPresent(iscsi.targetPortal, `${field}.targetPortal`),
-    validateIscsiTarget(iscsi, field, { unknownPrefix: `${malformed} starting with iqn, eui, or naa`, secretErrors: noErrors }),
+    validateIscsiTarget(iscsi, field, { unknownPrefix: `${formatProblem} starting with iqn, eui, or naa`, secretErrors: noErrors }),
   )
 
-export interface IscsiWords {
-  /** What is said of a name that begins with none of the known prefixes. */
+interface IscsiOptions {
+  /** Error message for a target name with an unknown prefix. */
   readonly unknownPrefix: string
-  /** What is wrong with the secret besides that it may be missing. */
   readonly secretErrors: readonly FieldError[]
 }
 
-/** All but the portal, in the order of the reports. */
 export function validateIscsiTarget(
   iscsi: Omit<ISCSIVolumeSource, 'secretRef'> & { readonly secretRef?: object },
   field: string,
-  { unknownPrefix = malformed, secretErrors = noErrors }: Partial<IscsiWords>,
+  { unknownPrefix = formatProblem, secretErrors = noErrors }: Partial<IscsiOptions>,
 ): readonly FieldError[] {
   const { iqn = '', lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = iscsi
   return joined(
@@ -123,12 +125,11 @@ export function validateIscsiTarget(
   )
 }
 
-/** Options whose keys lie in the system's own domains are set by the system alone. */
 export function validateFlex({ driver, options = {} }: FlexVolumeSource, field: string, identity: Identity): readonly FieldError[] {
   const domains = [labelDomain(identity), groupDomain(identity)]
   const reserved = Object.keys(options).filter((key) => {
     const domain = `.${key.split('/', 1)[0]}`.toLowerCase()
-    return domains.some((own) => domain.endsWith(`.${own}`))
+    return domains.some((reservedDomain) => domain.endsWith(`.${reservedDomain}`))
   })
   return joined(
     checkPresent(driver, `${field}.driver`),
@@ -138,18 +139,18 @@ export function validateFlex({ driver, options = {} }: FlexVolumeSource, field: 
 
 const cachingModes = ['None', 'ReadOnly', 'ReadWrite']
 const diskKinds = ['Dedicated', 'Managed', 'Shared']
-const managedDisk = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
-const blobDisk = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
+const managedDiskUri = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
+const blobDiskUri = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
 
 export function validateAzureDisk(disk: AzureDiskVolumeSource, field: string): readonly FieldError[] {
   const { diskURI = '', cachingMode, kind } = disk
   const isManaged = kind === 'Managed'
-  const fits = kind === undefined || diskURI.startsWith(isManaged ? '/subscriptions/' : 'https://')
+  const hasValidUri = kind === undefined || diskURI.startsWith(isManaged ? '/subscriptions/' : 'https://')
   return joined(
-    checkCoordinates(disk, field, ['diskName', 'diskURI']),
+    checkRequiredFields(disk, field, ['diskName', 'diskURI']),
     checkOptionalChoice(cachingMode, `${field}.cachingMode`, cachingModes),
     checkOptionalChoice(kind, `${field}.kind`, diskKinds),
-    fits ? noErrors : [notSupported(`${field}.diskURI`, diskURI, [isManaged ? managedDisk : blobDisk])],
+    hasValidUri ? noErrors : [notSupported(`${field}.diskURI`, diskURI, [isManaged ? managedDiskUri : blobDiskUri])],
   )
 }
 

@@ -1,14 +1,15 @@
-// Annotations that the system reads, filters of system calls in both their forms, and warnings.
+// Tests of pod annotations, seccomp annotations and fields, and warnings.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { identityOf } from '../../../api/identity.js'
 import { frozen } from '../../../api/rule-context.fixture.js'
+import { expectErrors, rowTitle } from '../../expect-errors.fixture.js'
 import type { PodSpec } from '../v1.schema.js'
-import { type Annotations, validateAnnotationUpdate, validatePodAnnotations } from './annotations.js'
-import { assertFound, container, contextWith, type Row } from './pod-spec.fixture.js'
-import { profileOfAnnotation, validateSeccompAgreement } from './seccomp.js'
-import { podWarnings, templateWarnings } from './warnings.js'
+import { type Annotations, validateAnnotationUpdate, validatePodAnnotations } from './pod-annotations.js'
+import { container, contextWith, type Row } from './pod-spec.fixture.js'
+import { podWarnings, templateWarnings } from './pod-warnings.js'
+import { profileOfAnnotation, validateSeccompAgreement } from './security-context.js'
 
 const context = contextWith({ identity: identityOf('kubernetes') })
 const spec: PodSpec = frozen({ containers: [container()] })
@@ -17,109 +18,82 @@ const seccomp = 'container.seccomp.security.alpha.kubernetes.io/'
 const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
 
 const rows: readonly Row<Annotations>[] = [
-  { title: 'none of them', given: { 'example.com/x': 'y' }, found: [] },
-  {
-    title: 'a mirror without a node',
-    given: { 'kubernetes.io/config.mirror': 'x' },
-    found: ['a[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName'],
-  },
-  { title: 'costs', given: { 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' }, found: [] },
-  {
-    title: 'a cost that is no number',
-    given: { 'controller.kubernetes.io/pod-deletion-cost': '+5' },
-    found: ['a[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+5": must be a 32bit integer'],
-  },
-  {
-    title: 'a cost too high',
-    given: { 'controller.kubernetes.io/pod-deletion-cost': '2147483648' },
-    found: ['a[controller.kubernetes.io/pod-deletion-cost]: Invalid value'],
-  },
-  {
-    title: 'tolerations that are none',
-    given: { 'scheduler.alpha.kubernetes.io/tolerations': '{' },
-    found: ['a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": unexpected end of JSON input'],
-  },
-  {
-    title: 'tolerations of other types',
-    given: { 'scheduler.alpha.kubernetes.io/tolerations': '[{"key":5}]' },
-    found: ['a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": [0].key: cannot read number as string'],
-  },
-  {
-    title: 'a toleration that is nothing',
-    given: { 'scheduler.alpha.kubernetes.io/tolerations': '[null]' },
-    found: ['a.scheduler.alpha.kubernetes.io/tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty'],
-  },
-  {
-    title: 'wrong tolerations',
-    given: { 'scheduler.alpha.kubernetes.io/tolerations': '[{"key":"a","operator":"Near"}]' },
-    found: ['a.scheduler.alpha.kubernetes.io/tolerations[0].operator: Unsupported value: "Near"'],
-  },
-  {
-    title: 'filters',
-    given: { [podSeccomp]: 'loose', [`${seccomp}c`]: 'localhost/../x', [`${seccomp}d`]: 'runtime/default' },
-    found: [
-      `a.${podSeccomp}: Invalid value: "loose": must be a valid seccomp profile`,
-      `a.${seccomp}c: Invalid value: "../x": must not contain '..'`,
-    ],
-  },
-  {
-    title: 'confinements',
-    given: { [`${appArmor}gone`]: 'unconfined', [`${appArmor}c`]: 'tight' },
-    found: [
-      `a[${appArmor}gone]: Invalid value: "gone": container not found`,
-      `a[${appArmor}c]: Invalid value: "tight": invalid AppArmor profile name`,
-    ],
-  },
+  [{ 'example.com/x': 'y' }],
+  [{ 'kubernetes.io/config.mirror': 'x' }, 'a[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName'],
+  [{ 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' }],
+  [
+    { 'controller.kubernetes.io/pod-deletion-cost': '+5' },
+    'a[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+5": must be a 32bit integer',
+  ],
+  [{ 'controller.kubernetes.io/pod-deletion-cost': '2147483648' }, 'a[controller.kubernetes.io/pod-deletion-cost]: Invalid value'],
+  [
+    { 'scheduler.alpha.kubernetes.io/tolerations': '{' },
+    'a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": unexpected end of JSON input',
+  ],
+  [
+    { 'scheduler.alpha.kubernetes.io/tolerations': '[{"key":5}]' },
+    'a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": [0].key: cannot read number as string',
+  ],
+  [
+    { 'scheduler.alpha.kubernetes.io/tolerations': '[null]' },
+    'a.scheduler.alpha.kubernetes.io/tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty',
+  ],
+  [
+    { 'scheduler.alpha.kubernetes.io/tolerations': '[{"key":"a","operator":"Near"}]' },
+    'a.scheduler.alpha.kubernetes.io/tolerations[0].operator: Unsupported value: "Near"',
+  ],
+  [
+    { [podSeccomp]: 'loose', [`${seccomp}c`]: 'localhost/../x', [`${seccomp}d`]: 'runtime/default' },
+    `a.${podSeccomp}: Invalid value: "loose": must be a valid seccomp profile`,
+    `a.${seccomp}c: Invalid value: "../x": must not contain '..'`,
+  ],
+  [
+    { [`${appArmor}gone`]: 'unconfined', [`${appArmor}c`]: 'tight' },
+    `a[${appArmor}gone]: Invalid value: "gone": container not found`,
+    `a[${appArmor}c]: Invalid value: "tight": invalid AppArmor profile name`,
+  ],
 ]
-for (const { title, given, found } of rows) {
-  test(`annotations with ${title}`, () => assertFound(validatePodAnnotations({ annotations: given, spec }, 'a', context), found))
+for (const [given, ...expected] of rows) {
+  test(`annotations: ${rowTitle(given, expected)}`, () =>
+    expectErrors(validatePodAnnotations({ annotations: given, spec }, 'a', context), expected))
 }
 
-test('the cost of a deletion is free where the feature is off', () => {
+test('the deletion cost is not validated without the feature gate', () => {
   const annotations = { 'controller.kubernetes.io/pod-deletion-cost': 'x' }
-  assertFound(validatePodAnnotations({ annotations, spec }, 'a', { ...context, gates: () => false }), [])
+  expectErrors(validatePodAnnotations({ annotations, spec }, 'a', { ...context, gates: () => false }), [])
 })
 
-test('what confines a pod stays as it is', () => {
+test('AppArmor and mirror pod annotations are immutable', () => {
   const pod = (annotations: Annotations) => frozen({ metadata: { annotations }, spec })
   const [old, next] = [pod({ [`${appArmor}c`]: 'unconfined', x: '1' }), pod({ 'kubernetes.io/config.mirror': 'x', x: '2' })]
-  assertFound(validateAnnotationUpdate(next, old, context), [
+  expectErrors(validateAnnotationUpdate(next, old, context), [
     `metadata.annotations[${appArmor}c]: Forbidden: may not remove or update AppArmor annotations`,
     'metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
     'metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName',
   ])
 })
 
-const agreements: readonly {
-  readonly annotation: string
-  readonly type: string
-  readonly local?: string
-  readonly found: readonly string[]
-}[] = [
-  { annotation: 'unconfined', type: 'Unconfined', found: [] },
-  { annotation: 'docker/default', type: 'RuntimeDefault', found: [] },
-  { annotation: 'localhost/a', type: 'Localhost', local: 'a', found: [] },
-  { annotation: 'localhost/a', type: 'Localhost', local: 'b', found: ['spec.securityContext.seccompProfile.localhostProfile: Forbidden'] },
-  {
-    annotation: 'unconfined',
-    type: 'RuntimeDefault',
-    found: ['spec.securityContext.seccompProfile.type: Forbidden: seccomp type in annotation'],
-  },
+const agreements: readonly (readonly [annotation: string, type: string, local: string | undefined, ...expected: readonly string[]])[] = [
+  ['unconfined', 'Unconfined', undefined],
+  ['docker/default', 'RuntimeDefault', undefined],
+  ['localhost/a', 'Localhost', 'a'],
+  ['localhost/a', 'Localhost', 'b', 'spec.securityContext.seccompProfile.localhostProfile: Forbidden'],
+  ['unconfined', 'RuntimeDefault', undefined, 'spec.securityContext.seccompProfile.type: Forbidden: seccomp type in annotation'],
 ]
-for (const { annotation, type, local, found } of agreements) {
-  test(`the annotation ${annotation} and the field ${type} ${local ?? ''} ${found.length === 0 ? 'agree' : 'differ'}`, () => {
+for (const [annotation, type, local, ...expected] of agreements) {
+  test(`seccomp annotation ${annotation} and field ${type} ${local ?? ''} ${expected.length === 0 ? 'agree' : 'differ'}`, () => {
     const seccompProfile = { type, ...(local === undefined ? {} : { localhostProfile: local }) }
     const pod = { metadata: { annotations: { [podSeccomp]: annotation } }, spec: { ...spec, securityContext: { seccompProfile } } }
-    assertFound(validateSeccompAgreement(pod, 'spec', context.identity), found)
+    expectErrors(validateSeccompAgreement(pod, 'spec', context.identity), expected)
   })
 }
 
-test('an annotation becomes a field', () => {
+test('a seccomp annotation becomes a field', () => {
   assert.deepEqual(profileOfAnnotation('localhost/x'), { type: 'Localhost', localhostProfile: 'x' })
   assert.equal(profileOfAnnotation('localhost/'), undefined)
 })
 
-test('warnings tell what is old, doubled or cut', () => {
+test('warnings for deprecated, duplicate and fractional values', () => {
   const warned: PodSpec = {
     nodeSelector: { 'beta.kubernetes.io/os': 'linux' },
     affinity: {
@@ -155,10 +129,10 @@ test('warnings tell what is old, doubled or cut', () => {
   ])
 })
 
-test('a template is looked at when it is new and when the object has changed', () => {
+test('a template gets warnings when it is new or changed', () => {
   const template = { spec: { volumes: [{ name: 'g', gitRepo: {} }] } }
   const object = (generation: number) => ({ metadata: { generation } })
-  const told = (next: number, old?: number): number =>
+  const warningCount = (next: number, old?: number): number =>
     templateWarnings({
       next: object(next),
       old: old === undefined ? undefined : object(old),
@@ -166,5 +140,5 @@ test('a template is looked at when it is new and when the object has changed', (
       path: 'spec.template',
       identity: context.identity,
     }).length
-  assert.deepEqual([told(1), told(2, 1), told(1, 1)], [1, 1, 0])
+  assert.deepEqual([warningCount(1), warningCount(2, 1), warningCount(1, 1)], [1, 1, 0])
 })

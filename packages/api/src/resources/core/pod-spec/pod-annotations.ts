@@ -1,24 +1,37 @@
-// Annotations of pods that the system itself reads, and so checks.
+// Pod annotations with a meaning to the system: mirror pods, AppArmor, seccomp, tolerations, deletion cost.
 
-import type { RuleContext } from '../../../api/definition.js'
+import type { RuleContext } from '../../../api/definition/resource-definition.js'
 import { type FieldError, forbidden, invalid } from '../../../api/field-error.js'
 import type { Identity } from '../../../api/identity.js'
-import { joined } from '../../../api/validation/collect.js'
-import { noErrors } from '../../../api/validation/fields.js'
+import type { ObjectMeta } from '../../../api/object.js'
+import { joined, noErrors } from '../../../api/validation/checks.js'
+import { weakMemoize } from '../../../base/recent-map.js'
 import { list } from '../../../schema/node.js'
 import { readTypedJson } from '../json-text.js'
 import { type PodSpec, type Toleration, toleration } from '../v1.schema.js'
-import { visitContainers } from './all-containers.js'
-import { validateSeccompAnnotations } from './seccomp.js'
-import { validateTolerations } from './tolerations.js'
+import { validateTolerations } from './scheduling.js'
+import { validateSeccompAnnotations } from './security-context.js'
+import { visitContainers } from './visit-containers.js'
+
+const initAnnotationsOf = weakMemoize((identity: Identity): readonly string[] =>
+  ['alpha', 'beta'].flatMap((stage) => ['init-containers', 'init-container-statuses'].map((name) => identity.label(name, `pod.${stage}`))),
+)
+
+export function withoutInitAnnotations<T extends { readonly metadata?: ObjectMeta }>(object: T, identity: Identity): T {
+  const annotations = object.metadata?.annotations
+  if (annotations === undefined || !initAnnotationsOf(identity).some((name) => annotations[name] !== undefined)) return object
+  const { annotations: _, ...rest } = object.metadata ?? {}
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([name]) => !initAnnotationsOf(identity).includes(name)))
+  return { ...object, metadata: Object.keys(kept).length === 0 ? rest : { ...rest, annotations: kept } }
+}
 
 const tolerationList = list(toleration)
 
 export type Annotations = { readonly [key: string]: string }
 
-/** The copy that a node keeps of a pod which it runs by itself. */
-export const mirrorKey = (identity: Identity): string => identity.label('config.mirror')
-export const appArmorPrefix = (identity: Identity): string => identity.label('', 'container.apparmor.security.beta')
+/** Annotation of mirror pods, the API objects of the kubelet's static pods. */
+const mirrorKey = (identity: Identity): string => identity.label('config.mirror')
+const appArmorPrefix = (identity: Identity): string => identity.label('', 'container.apparmor.security.beta')
 const tolerationsKey = (identity: Identity): string => identity.label('tolerations', 'scheduler.alpha')
 const deletionCostKey = (identity: Identity): string => identity.label('pod-deletion-cost', 'controller')
 
@@ -62,7 +75,7 @@ interface AppArmorContext {
   readonly identity: Identity
 }
 
-const plainProfiles = ['', 'runtime/default', 'unconfined']
+const fixedProfiles = ['', 'runtime/default', 'unconfined']
 
 function validateAppArmor(annotations: Annotations, { spec, field, identity }: AppArmorContext): readonly FieldError[] {
   const prefix = appArmorPrefix(identity)
@@ -71,25 +84,25 @@ function validateAppArmor(annotations: Annotations, { spec, field, identity }: A
     if (!key.startsWith(prefix)) continue
     const container = key.slice(prefix.length)
     const profile = annotations[key] as string
-    const isReadable = plainProfiles.includes(profile) || profile.startsWith('localhost/')
+    const isValidProfile = fixedProfiles.includes(profile) || profile.startsWith('localhost/')
     errors = joined(
       errors,
       hasContainer(spec, container) ? noErrors : [invalid(`${field}[${key}]`, container, 'container not found')],
-      isReadable ? noErrors : [invalid(`${field}[${key}]`, profile, `invalid AppArmor profile name: "${profile}"`)],
+      isValidProfile ? noErrors : [invalid(`${field}[${key}]`, profile, `invalid AppArmor profile name: "${profile}"`)],
     )
   }
   return errors
 }
 
 function hasContainer(spec: PodSpec, name: string): boolean {
-  let isThere = false
+  let isFound = false
   visitContainers(spec, '', (container) => {
-    isThere ||= container.name === name
+    isFound ||= container.name === name
   })
-  return isThere
+  return isFound
 }
 
-/** Annotations that change are looked at once more, whatever else looks at them. */
+/** Rejects changes of immutable annotations and validates all annotations again, as in kube-apiserver. */
 export const validateAnnotationUpdate = (next: Annotated, old: Annotated, context: Context): readonly FieldError[] => {
   const annotations = next.metadata?.annotations
   return joined(
@@ -105,22 +118,23 @@ interface Annotated {
 
 const metadataField = 'metadata.annotations'
 
-/** What a running pod is confined by, and that it mirrors another, stays as it is. */
+/** AppArmor and mirror pod annotations are immutable. */
 function validateAnnotationChanges(next: Annotations | undefined, old: Annotations | undefined, identity: Identity): readonly FieldError[] {
   if (next === old) return noErrors
-  const subjects = [
+  const immutableAnnotations = [
     { name: 'AppArmor annotations', has: (key: string) => key.startsWith(appArmorPrefix(identity)) },
     { name: 'mirror pod annotation', has: (key: string) => key === mirrorKey(identity) },
   ]
   const errors: FieldError[] = []
   for (const key in old) {
     if (next?.[key] === old[key]) continue
-    for (const { name, has } of subjects)
+    for (const { name, has } of immutableAnnotations)
       if (has(key)) errors.push(forbidden(`${metadataField}[${key}]`, `may not remove or update ${name}`))
   }
   for (const key in next) {
     if (old?.[key] !== undefined) continue
-    for (const { name, has } of subjects) if (has(key)) errors.push(forbidden(`${metadataField}[${key}]`, `may not add ${name}`))
+    for (const { name, has } of immutableAnnotations)
+      if (has(key)) errors.push(forbidden(`${metadataField}[${key}]`, `may not add ${name}`))
   }
   return errors
 }

@@ -1,6 +1,10 @@
-// The grammars of names that only containers know: environment variables and HTTP headers.
+// Names in pod specs (environment variables, headers, paths, domains), and PodRules, the context of their validation.
 
-import { grammarProblem, noProblems, type TextRule } from '../../../api/validation/text-rules.js'
+import type { RuleContext } from '../../../api/definition/resource-definition.js'
+import { type FieldError, invalid } from '../../../api/field-error.js'
+import type { Identity } from '../../../api/identity.js'
+import { joined, noErrors } from '../../../api/validation/checks.js'
+import { grammarProblem, noProblems, type TextRule } from '../../../api/validation/name-formats.js'
 
 const variablePattern = '[-._a-zA-Z][-._a-zA-Z0-9]*'
 const variable = new RegExp(`^${variablePattern}$`)
@@ -12,7 +16,7 @@ const variableProblem = grammarProblem(
   'MyEnvName1',
 )
 
-/** Names of variables may become names of files. */
+/** Rejects `.` and names that begin with `..`: names may become file names. */
 export const variableName: TextRule = (name) => {
   if (variable.test(name) && !name.startsWith('.')) return noProblems
   const problems = variable.test(name) ? [] : [variableProblem]
@@ -28,3 +32,26 @@ const headerProblems = Object.freeze([
 ])
 
 export const headerName: TextRule = (name) => (header.test(name) ? noProblems : headerProblems)
+
+export const hasBacksteps = (path: string): boolean => path.includes('..') && path.split('/').includes('..')
+
+export const checkNoBacksteps = (path: string, field: string): readonly FieldError[] =>
+  hasBacksteps(path) ? [invalid(field, path, "must not contain '..'")] : noErrors
+
+export const checkDescendingPath = (path: string, field: string): readonly FieldError[] =>
+  joined(path.startsWith('/') ? [invalid(field, path, 'must be a relative path')] : noErrors, checkNoBacksteps(path, field))
+
+/** Names with two leading dots are reserved for the kubelet. */
+export const checkProjectedPath = (path: string, field: string): readonly FieldError[] =>
+  joined(
+    checkDescendingPath(path, field),
+    path.startsWith('..') && !path.startsWith('../') ? [invalid(field, path, "must not start with '..'")] : noErrors,
+  )
+
+export const labelDomain = (identity: Identity): string => identity.label('').slice(0, -1)
+
+export const groupDomain = (identity: Identity): string => identity.group({ stem: '' }).slice(1)
+
+export interface PodRules extends Pick<RuleContext, 'identity' | 'gates' | 'forbidsPrivileged'> {
+  readonly podName?: string
+}

@@ -1,17 +1,16 @@
-// What specs of pods say when they say nothing; features that are off; names of images.
+// Tests of pod spec defaults, feature-gated fields and image pull policies.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen } from '../../../api/rule-context.fixture.js'
 import { usualContext } from '../../expect-errors.fixture.js'
-import { pod } from '../pod.js'
+import { pod } from '../pod/pod.js'
 import type { PodSpec, Volume } from '../v1.schema.js'
-import { templateWithoutGatedFields, withoutGatedFields } from './gated-fields.js'
-import { pullPolicyOf } from './images.js'
+import { templateWithoutGatedFields, withoutGatedFields } from './feature-gated-fields.js'
 import { container } from './pod-spec.fixture.js'
-import { withPodDefaults, withPodSpecDefaults, withTemplateDefaults } from './pod-spec-defaults.js'
+import { pullPolicyOf, withPodDefaults, withPodSpecDefaults, withTemplateDefaults } from './pod-spec-defaults.js'
 
-const rich: PodSpec = frozen({
+const specWithManyFields: PodSpec = frozen({
   hostNetwork: true,
   serviceAccount: 'old',
   overhead: { cpu: '100u' },
@@ -34,8 +33,8 @@ const rich: PodSpec = frozen({
   ephemeralContainers: [{ name: 'e', image: 'i' }],
 })
 
-test('a rich pod is completed', () => {
-  const { containers, initContainers, ephemeralContainers, ...spec } = withPodDefaults(rich)
+test('defaults of a pod with many fields', () => {
+  const { containers, initContainers, ephemeralContainers, ...spec } = withPodDefaults(specWithManyFields)
   assert.deepEqual(spec, {
     hostNetwork: true,
     serviceAccount: 'old',
@@ -72,19 +71,19 @@ test('a rich pod is completed', () => {
   assert.deepEqual(ephemeralContainers, [{ name: 'e', image: 'i', imagePullPolicy: 'Always', ...message }])
 })
 
-test('what is complete stays the same object', () => {
+test('a complete object is returned unchanged', () => {
   const volumes: readonly Volume[] = [
     { name: 'e', ephemeral: { volumeClaimTemplate: { spec: {} } } },
     { name: 'd', downwardAPI: {} },
   ]
-  const complete = frozen(withPodDefaults({ ...rich, volumes }))
+  const complete = frozen(withPodDefaults({ ...specWithManyFields, volumes }))
   assert.equal(withPodDefaults(complete), complete)
   const { identity } = usualContext()
   const template = withTemplateDefaults(undefined, identity)
   assert.equal(withTemplateDefaults(template, identity), template)
 })
 
-test('annotations of old that described init containers are dropped', () => {
+test('deprecated init container annotations are dropped', () => {
   const { identity } = usualContext()
   const old = { 'pod.alpha.cluster.io/init-containers': '[]', 'pod.beta.cluster.io/init-container-statuses': '[]' }
   const bare = { metadata: { annotations: old, labels: { a: 'b' } } }
@@ -95,20 +94,20 @@ test('annotations of old that described init containers are dropped', () => {
   assert.deepEqual(kept?.metadata, { annotations: { 'pod.beta.example.com/init-containers': 'x' } })
 })
 
-test('in a template, nothing is asked for on behalf of limits', () => {
+test('in a template, requests do not default to limits', () => {
   const spec = withPodSpecDefaults({ containers: [container({ resources: { limits: { cpu: '1' } } })] })
   assert.deepEqual(spec.containers?.[0]?.resources, { limits: { cpu: '1' } })
   assert.equal(spec.enableServiceLinks, undefined)
 })
 
-const volumes: readonly { readonly title: string; readonly given: Volume; readonly filled: Volume }[] = [
-  { title: 'no source', given: {}, filled: { emptyDir: {} } },
-  { title: 'a path', given: { hostPath: { path: '/x' } }, filled: { hostPath: { path: '/x', type: '' } } },
-  { title: 'a secret', given: { secret: { secretName: 's' } }, filled: { secret: { secretName: 's', defaultMode: 420 } } },
-  { title: 'a mode of zero', given: { configMap: { name: 'c', defaultMode: 0 } }, filled: { configMap: { name: 'c', defaultMode: 0 } } },
-  {
-    title: 'a token and a file',
-    given: {
+const volumeRows: readonly (readonly [title: string, given: Volume, filled: Volume])[] = [
+  ['no source', {}, { emptyDir: {} }],
+  ['a hostPath', { hostPath: { path: '/x' } }, { hostPath: { path: '/x', type: '' } }],
+  ['a secret', { secret: { secretName: 's' } }, { secret: { secretName: 's', defaultMode: 420 } }],
+  ['a defaultMode of zero', { configMap: { name: 'c', defaultMode: 0 } }, { configMap: { name: 'c', defaultMode: 0 } }],
+  [
+    'a projected token and a downward API file',
+    {
       projected: {
         sources: [
           { serviceAccountToken: { path: 't' } },
@@ -116,7 +115,7 @@ const volumes: readonly { readonly title: string; readonly given: Volume; readon
         ],
       },
     },
-    filled: {
+    {
       projected: {
         defaultMode: 420,
         sources: [
@@ -125,57 +124,49 @@ const volumes: readonly { readonly title: string; readonly given: Volume; readon
         ],
       },
     },
-  },
-  { title: 'a target', given: { iscsi: { iqn: 'x' } }, filled: { iscsi: { iqn: 'x', iscsiInterface: 'default' } } },
-  {
-    title: 'an image',
-    given: { rbd: { image: 'x' } },
-    filled: { rbd: { image: 'x', pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' } },
-  },
-  {
-    title: 'a cloud disk',
-    given: { azureDisk: { diskName: 'x' } },
-    filled: { azureDisk: { diskName: 'x', cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false } },
-  },
-  {
-    title: 'a store',
-    given: { scaleIO: { system: 'x' } },
-    filled: { scaleIO: { system: 'x', storageMode: 'ThinProvisioned', fsType: 'xfs' } },
-  },
-  {
-    title: 'a claim to be made',
-    given: { ephemeral: { volumeClaimTemplate: {} } },
-    filled: { ephemeral: { volumeClaimTemplate: { spec: { volumeMode: 'Filesystem' } } } },
-  },
+  ],
+  ['an iSCSI source', { iscsi: { iqn: 'x' } }, { iscsi: { iqn: 'x', iscsiInterface: 'default' } }],
+  ['an RBD source', { rbd: { image: 'x' } }, { rbd: { image: 'x', pool: 'rbd', user: 'admin', keyring: '/etc/ceph/keyring' } }],
+  [
+    'an azureDisk',
+    { azureDisk: { diskName: 'x' } },
+    { azureDisk: { diskName: 'x', cachingMode: 'ReadWrite', kind: 'Shared', fsType: 'ext4', readOnly: false } },
+  ],
+  ['a ScaleIO source', { scaleIO: { system: 'x' } }, { scaleIO: { system: 'x', storageMode: 'ThinProvisioned', fsType: 'xfs' } }],
+  [
+    'an ephemeral claim template',
+    { ephemeral: { volumeClaimTemplate: {} } },
+    { ephemeral: { volumeClaimTemplate: { spec: { volumeMode: 'Filesystem' } } } },
+  ],
 ]
-for (const { title, given, filled } of volumes) {
-  test(`a volume with ${title} is completed`, () =>
+for (const [title, given, filled] of volumeRows) {
+  test(`defaults of a volume with ${title}`, () =>
     assert.deepEqual(withPodSpecDefaults({ volumes: [{ name: 'v', ...given }] }).volumes, [{ name: 'v', ...filled }]))
 }
 
-const images: readonly { readonly image: string; readonly policy: string }[] = [
-  { image: 'i', policy: 'Always' },
-  { image: 'i:latest', policy: 'Always' },
-  { image: 'i:1', policy: 'IfNotPresent' },
-  { image: 'repo/sub/i', policy: 'Always' },
-  { image: 'localhost/i', policy: 'Always' },
-  { image: 'example.com:5000/i', policy: 'Always' },
-  { image: 'example.com:5000/i:2', policy: 'IfNotPresent' },
-  { image: `i@sha256:${'a'.repeat(64)}`, policy: 'IfNotPresent' },
-  { image: `i:latest@sha256:${'a'.repeat(64)}`, policy: 'Always' },
-  { image: 'Upper/case', policy: 'IfNotPresent' },
-  { image: 'a'.repeat(64), policy: 'IfNotPresent' },
-  { image: 'i:not ok', policy: 'IfNotPresent' },
-  { image: '', policy: 'IfNotPresent' },
+const images: readonly (readonly [image: string, policy: string])[] = [
+  ['i', 'Always'],
+  ['i:latest', 'Always'],
+  ['i:1', 'IfNotPresent'],
+  ['repo/sub/i', 'Always'],
+  ['localhost/i', 'Always'],
+  ['example.com:5000/i', 'Always'],
+  ['example.com:5000/i:2', 'IfNotPresent'],
+  [`i@sha256:${'a'.repeat(64)}`, 'IfNotPresent'],
+  [`i:latest@sha256:${'a'.repeat(64)}`, 'Always'],
+  ['Upper/case', 'IfNotPresent'],
+  ['a'.repeat(64), 'IfNotPresent'],
+  ['i:not ok', 'IfNotPresent'],
+  ['', 'IfNotPresent'],
 ]
-test('a name that is too long, with what it leaves out, is not pulled anew', () => {
+test('an image name above 255 characters is pulled IfNotPresent', () => {
   assert.equal(pullPolicyOf('i'.repeat(237)), 'Always')
   assert.equal(pullPolicyOf('i'.repeat(238)), 'IfNotPresent')
   assert.equal(pullPolicyOf(`r.example/${'i'.repeat(245)}:latest`), 'Always')
   assert.equal(pullPolicyOf(`r.example/${'i'.repeat(246)}:latest`), 'IfNotPresent')
 })
 
-for (const { image, policy } of images) test(`${image || 'no image'} is pulled ${policy}`, () => assert.equal(pullPolicyOf(image), policy))
+for (const [image, policy] of images) test(`${image || 'no image'} is pulled ${policy}`, () => assert.equal(pullPolicyOf(image), policy))
 
 const gated: PodSpec = frozen({
   hostUsers: false,
@@ -191,7 +182,7 @@ const gated: PodSpec = frozen({
   ],
 })
 
-test('fields of features that are off are dropped', () => {
+test('fields of disabled feature gates are dropped', () => {
   assert.deepEqual(
     withoutGatedFields(gated, undefined, () => false),
     {
@@ -201,7 +192,7 @@ test('fields of features that are off are dropped', () => {
   )
 })
 
-test('they stay where the feature is on or the object has them already', () => {
+test('gated fields are kept if the gate is on or the old object has them', () => {
   assert.equal(
     withoutGatedFields(gated, undefined, () => true),
     gated,

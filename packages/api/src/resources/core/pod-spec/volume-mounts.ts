@@ -1,12 +1,10 @@
-// The rules of where a container finds its volumes: as folders (mounts) or as raw disks (devices), never the same as both.
+// Validation of volumeMounts and volumeDevices of a container; a volume cannot be in both.
 
 import { type FieldError, forbidden, invalid, notFound } from '../../../api/field-error.js'
-import { checkEach, checkOptionalChoice, checkPresent, joined } from '../../../api/validation/collect.js'
-import { noErrors } from '../../../api/validation/fields.js'
+import { checkEach, checkOptionalChoice, checkPresent, joined, noErrors } from '../../../api/validation/checks.js'
 import type { Container, Volume, VolumeDevice, VolumeMount } from '../v1.schema.js'
-import { checkDescendingPath, hasBacksteps } from './paths.js'
+import { checkDescendingPath, hasBacksteps } from './pod-names.js'
 
-/** The volumes of a pod that are in order, by name. */
 export type KnownVolumes = ReadonlyMap<string, Volume>
 
 const propagations = ['Bidirectional', 'HostToContainer', 'None']
@@ -23,15 +21,15 @@ export function validateVolumeMounts(container: Container, field: string, volume
       volumes.has(name) ? noErrors : [notFound(`${at}.name`, name)],
       checkPresent(mountPath, `${at}.mountPath`),
       isRepeated ? [invalid(`${at}.mountPath`, mountPath, 'must be unique')] : noErrors,
-      validateNotDevice(mount, at, lastOfName(container.volumeDevices)),
+      validateNotDevice(mount, at, devicePathsByName(container.volumeDevices)),
       validateSubPaths(mount, field, at),
       validatePropagation(mount, `${field}.mountPropagation`, container),
     )
   })
 }
 
-/** Where a name occurs twice, only its last place is looked at. */
-const lastOfName = (devices: readonly VolumeDevice[] | undefined): ReadonlyMap<string, string> | undefined =>
+/** Keeps only the last of duplicate names, as in kube-apiserver. */
+const devicePathsByName = (devices: readonly VolumeDevice[] | undefined): ReadonlyMap<string, string> | undefined =>
   devices === undefined ? undefined : new Map(devices.map(({ name = '', devicePath = '' }) => [name, devicePath]))
 
 function validateNotDevice(
@@ -48,7 +46,7 @@ function validateNotDevice(
   )
 }
 
-/** Most of what is wrong with paths below the volume is reported for the whole list, as it always has been. */
+/** Most errors name the list, as in kube-apiserver. */
 function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, list: string, item: string): readonly FieldError[] {
   if (subPath === '' && subPathExpr === '') return noErrors
   return joined(
@@ -62,10 +60,10 @@ function validateSubPaths({ subPath = '', subPathExpr = '' }: VolumeMount, list:
 
 function validatePropagation({ mountPropagation }: VolumeMount, field: string, { securityContext }: Container): readonly FieldError[] {
   if (mountPropagation === undefined) return noErrors
-  const isTooMuch = mountPropagation === 'Bidirectional' && securityContext?.privileged !== true
+  const lacksPrivilege = mountPropagation === 'Bidirectional' && securityContext?.privileged !== true
   return joined(
     checkOptionalChoice(mountPropagation, field, propagations),
-    isTooMuch ? [forbidden(field, 'Bidirectional mount propagation is available only to privileged containers')] : noErrors,
+    lacksPrivilege ? [forbidden(field, 'Bidirectional mount propagation is available only to privileged containers')] : noErrors,
   )
 }
 
@@ -76,24 +74,23 @@ export function validateVolumeDevices(container: Container, field: string, volum
   const names = new Set<string>()
   const paths = new Set<string>()
   return checkEach(container.volumeDevices, field, ({ name = '', devicePath = '' }, at) => {
-    const climbs = hasBacksteps(devicePath)
+    const hasBackstep = hasBacksteps(devicePath)
     const errors = joined(
       checkPresent(name, `${at}.name`),
       names.has(name) ? [invalid(`${at}.name`, name, 'must be unique')] : noErrors,
       validateDeviceSource(volumes.get(name), name, `${at}.name`),
       checkPresent(devicePath, `${at}.devicePath`),
       paths.has(devicePath) ? [invalid(`${at}.devicePath`, devicePath, 'must be unique')] : noErrors,
-      climbs ? [invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")] : noErrors,
+      hasBackstep ? [invalid(`${at}.devicePath`, devicePath, "can not contain backsteps ('..')")] : noErrors,
       mounts.has(name) ? [invalid(`${at}.name`, name, 'must not already exist in volumeMounts')] : noErrors,
       mountPaths.has(devicePath) ? [invalid(`${at}.devicePath`, devicePath, 'must not already exist as a path in volumeMounts')] : noErrors,
     )
-    if (!climbs) paths.add(devicePath)
+    if (!hasBackstep) paths.add(devicePath)
     if (name !== '') names.add(name)
     return errors
   })
 }
 
-/** Only a claimed volume can be handed over as a raw disk. */
 function validateDeviceSource(volume: Volume | undefined, name: string, field: string): readonly FieldError[] {
   if (volume === undefined) return [notFound(field, name)]
   if (volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined) return noErrors

@@ -1,45 +1,36 @@
-// Volumes: names of their own, one source each, and what each source asks for.
+// Tests of pod volumes: unique names, one source each, validation of each source.
 
 import { test } from 'node:test'
 import { identityOf } from '../../../api/identity.js'
+import { expectErrors, rowTitle } from '../../expect-errors.fixture.js'
 import type { Volume } from '../v1.schema.js'
-import { assertFound, contextWith, type Row, specErrors } from './pod-spec.fixture.js'
+import { contextWith, type Row, specErrors } from './pod-spec.fixture.js'
 
-const v = 'spec.volumes[0]'
-const only = (title: string, given: Volume, ...found: readonly string[]): Row<readonly Volume[]> => ({
-  title,
-  given: [{ name: 'v', ...given }],
-  found: found.map((line) => `${v}${line}`),
-})
+const volumePath = 'spec.volumes[0]'
+const singleVolume = (given: Volume, ...expected: readonly string[]): Row<readonly Volume[]> => [
+  [{ name: 'v', ...given }],
+  ...expected.map((line) => `${volumePath}${line}`),
+]
 
 const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
 
 const rows: readonly Row<readonly Volume[]>[] = [
-  {
-    title: 'names',
-    given: [{ name: 'two' }, { name: 'two' }, { name: 'Bad' }, {}],
-    found: [
-      'spec.volumes[1].name: Duplicate value: "two"',
-      'spec.volumes[2].name: Invalid value: "Bad"',
-      'spec.volumes[3].name: Required value',
-    ],
-  },
-  only('two sources', { hostPath: { path: '/' }, emptyDir: {} }, '.hostPath: Forbidden: may not specify more than 1 volume type'),
-  only('a second source under its odd name', { secret: { secretName: 's' }, downwardAPI: {} }, '.downwarAPI: Forbidden'),
-  only(
-    'a negative size',
-    { emptyDir: { sizeLimit: '-1' } },
-    '.emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity',
-  ),
-  only(
-    'a host path that climbs',
+  [
+    [{ name: 'two' }, { name: 'two' }, { name: 'Bad' }, {}],
+    'spec.volumes[1].name: Duplicate value: "two"',
+    'spec.volumes[2].name: Invalid value: "Bad"',
+    'spec.volumes[3].name: Required value',
+  ],
+  singleVolume({ hostPath: { path: '/' }, emptyDir: {} }, '.hostPath: Forbidden: may not specify more than 1 volume type'),
+  singleVolume({ secret: { secretName: 's' }, downwardAPI: {} }, '.downwarAPI: Forbidden'),
+  singleVolume({ emptyDir: { sizeLimit: '-1' } }, '.emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity'),
+  singleVolume(
     { hostPath: { path: '/a/../b', type: 'Thing' } },
     '.hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
     '.hostPath.type: Unsupported value: "Thing"',
   ),
-  only('a host path without a path', { hostPath: {} }, '.hostPath.path: Required value'),
-  only(
-    'a secret without a name',
+  singleVolume({ hostPath: {} }, '.hostPath.path: Required value'),
+  singleVolume(
     { secret: { defaultMode: 0o1000, items: [{ path: '..x', mode: -1 }] } },
     '.secret.secretName: Required value',
     '.secret.defaultMode: Invalid value: 512: must be a number between 0 and 0777 (octal)',
@@ -47,9 +38,8 @@ const rows: readonly Row<readonly Volume[]>[] = [
     '.secret.items[0].path: Invalid value: "..x": must not start with \'..\'',
     '.secret.items[0].mode: Invalid value: -1',
   ),
-  only('a config map without a name', { configMap: {} }, '.configMap.name: Required value'),
-  only(
-    'a downward file of everything',
+  singleVolume({ configMap: {} }, '.configMap.name: Required value'),
+  singleVolume(
     {
       downwardAPI: {
         items: [
@@ -66,8 +56,7 @@ const rows: readonly Row<readonly Volume[]>[] = [
     '.downwardAPI.resourceFieldRef.containerName: Required value',
     '.downwardAPI: Required value: one of fieldRef and resourceFieldRef is required',
   ),
-  only(
-    'projections that meet',
+  singleVolume(
     {
       projected: {
         sources: [
@@ -84,9 +73,8 @@ const rows: readonly Row<readonly Volume[]>[] = [
     '.projected.path: Required value',
     '.projected.sources[2].serviceAccountToken.expirationSeconds: Invalid value: 8589934592: may not specify a duration larger',
   ),
-  only('an ephemeral one without a template', { ephemeral: {} }, '.ephemeral.volumeClaimTemplate: Required value'),
-  only(
-    'an ephemeral one with a wrong template',
+  singleVolume({ ephemeral: {} }, '.ephemeral.volumeClaimTemplate: Required value'),
+  singleVolume(
     {
       ephemeral: {
         volumeClaimTemplate: { metadata: { name: 'x' }, spec: { volumeMode: 'Tape', resources: { requests: { storage: '0' } } } },
@@ -97,23 +85,20 @@ const rows: readonly Row<readonly Volume[]>[] = [
     '.ephemeral.volumeClaimTemplate.spec.resources[storage]: Invalid value: "0": must be greater than zero',
     '.ephemeral.volumeClaimTemplate.spec.volumeMode: Unsupported value: "Tape": supported values: "Block", "Filesystem"',
   ),
-  {
-    title: 'a claim that is made for another volume',
-    given: [
+  [
+    [
       { name: 'e', ephemeral: { volumeClaimTemplate: { spec: claim } } },
       { name: 'c', persistentVolumeClaim: { claimName: 'p-e' } },
     ],
-    found: ['spec.volumes[1].persistentVolumeClaim.claimName: Invalid value: "p-e": must not reference a PVC that gets created'],
-  },
-  only('a relative share', { nfs: { server: 's', path: 'x' } }, '.nfs.path: Invalid value: "x": must be an absolute path'),
-  only(
-    'a partition too many',
+    'spec.volumes[1].persistentVolumeClaim.claimName: Invalid value: "p-e": must not reference a PVC that gets created',
+  ],
+  singleVolume({ nfs: { server: 's', path: 'x' } }, '.nfs.path: Invalid value: "x": must be an absolute path'),
+  singleVolume(
     { gcePersistentDisk: { pdName: 'x', partition: 256 } },
     '.persistentDisk.partition: Invalid value: 256: must be between 1 and 255',
   ),
-  only('an unnamed disk', { awsElasticBlockStore: {} }, '.awsElasticBlockStore.volumeID: Required value'),
-  only(
-    'a wrong target',
+  singleVolume({ awsElasticBlockStore: {} }, '.awsElasticBlockStore.volumeID: Required value'),
+  singleVolume(
     { iscsi: { iqn: 'abc', lun: 256, chapAuthSession: true, initiatorName: 'iqn.bad' } },
     '.iscsi.targetPortal: Required value',
     '.iscsi.iqn: Invalid value: "abc": must be valid format starting with iqn, eui, or naa',
@@ -121,52 +106,47 @@ const rows: readonly Row<readonly Volume[]>[] = [
     '.iscsi.secretRef: Required value',
     '.iscsi.initiatorname: Invalid value: "iqn.bad": must be valid format',
   ),
-  only('a channel to nowhere', { fc: {} }, '.fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both'),
-  only(
-    'a channel without a unit',
+  singleVolume({ fc: {} }, '.fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both'),
+  singleVolume(
     { fc: { targetWWNs: ['a'], wwids: ['b'] } },
     '.fc.targetWWNs: Invalid value: ["a"]: targetWWNs and wwids',
     '.fc.lun: Required value',
   ),
-  only(
-    'a registry without a port',
+  singleVolume(
     { quobyte: { registry: 'a:1,b' } },
     '.quobyte.registry: Invalid value: "a:1,b": must be a host:port pair',
     '.quobyte.volume: Required value',
   ),
-  only(
-    'a managed disk at a blob',
+  singleVolume(
     { azureDisk: { diskName: 'd', diskURI: 'https://x', kind: 'Managed', cachingMode: 'Some' } },
     '.azureDisk.cachingMode: Unsupported value: "Some"',
     '.azureDisk.diskURI: Unsupported value: "https://x": supported values: "/subscriptions/',
   ),
-  only(
-    'two names of a dataset',
+  singleVolume(
     { flocker: { datasetName: 'a/b', datasetUUID: 'u' } },
     '.flocker: Invalid value: "resource": datasetName and datasetUUID',
     '.flocker.datasetName: Invalid value: "a/b": must not contain \'/\'',
   ),
-  only(
-    'a driver that is none',
+  singleVolume(
     { csi: { driver: 'a b', nodePublishSecretRef: {} } },
     '.csi.driver: Invalid value: "a b": a lowercase RFC 1123 subdomain',
     '.csi.nodePublishSecretRef.name: Required value',
   ),
-  only(
-    'an unnamed store',
+  singleVolume(
     { storageos: { volumeNamespace: 'A' } },
     '.storageos.volumeName: Required value',
     '.storageos.volumeNamespace: Invalid value: "A"',
   ),
-  only('monitors that are missing', { cephfs: {} }, '.cephfs.monitors: Required value'),
+  singleVolume({ cephfs: {} }, '.cephfs.monitors: Required value'),
 ]
 
-for (const { title, given, found } of rows) test(`volumes with ${title}`, () => assertFound(specErrors({ volumes: given }), found))
+for (const [given, ...expected] of rows)
+  test(`volumes: ${rowTitle(given, expected)}`, () => expectErrors(specErrors({ volumes: given }), expected))
 
-test('options of the system are its own, in both vocabularies', () => {
+test('flexVolume options in the domains of the system are rejected, under both identities', () => {
   const volumes = [{ name: 'v', flexVolume: { driver: 'd/d', options: { 'x.kubernetes.io/y': '', 'cluster.io/y': '' } } }]
-  assertFound(specErrors({ volumes }, contextWith({ identity: identityOf('kubernetes') })), [
-    `${v}.flexVolume.options[x.kubernetes.io/y]: Invalid value: "x.kubernetes.io/y": kubernetes.io and k8s.io namespaces are reserved`,
+  expectErrors(specErrors({ volumes }, contextWith({ identity: identityOf('kubernetes') })), [
+    `${volumePath}.flexVolume.options[x.kubernetes.io/y]: Invalid value: "x.kubernetes.io/y": kubernetes.io and k8s.io namespaces are reserved`,
   ])
-  assertFound(specErrors({ volumes }), [`${v}.flexVolume.options[cluster.io/y]: Invalid value: "cluster.io/y": cluster.io and`])
+  expectErrors(specErrors({ volumes }), [`${volumePath}.flexVolume.options[cluster.io/y]: Invalid value: "cluster.io/y": cluster.io and`])
 })

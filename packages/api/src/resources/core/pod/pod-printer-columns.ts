@@ -1,11 +1,11 @@
-// A pod as a row: how many of its containers are ready, and the one word for how it fares.
+// Printer columns of pods: ready containers, status, restarts.
 
-import type { RowCondition, RuleContext } from '../../../api/definition.js'
+import { ageColumn, nameColumn, textColumn } from '../../../api/definition/printer-columns.js'
+import type { RowCondition, RuleContext } from '../../../api/definition/resource-definition.js'
 import { ageOf } from '../../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../../api/table-columns.js'
 import type { ContainerState, ContainerStatus, Pod } from '../v1.schema.js'
 
-interface Summary {
+interface PodSummary {
   readonly reason: string
   readonly ready: number
   readonly restarts: number
@@ -14,8 +14,8 @@ interface Summary {
 
 const isLater = (time: string | undefined, than: string | undefined): boolean => time !== undefined && (than === undefined || time > than)
 
-/** Initialization that goes on or has failed hides everything else; undefined when it is over. */
-function summarizeInit({ spec, status }: Pod): Summary | undefined {
+/** Summary of running or failed init containers, which hides the other containers. */
+function summarizeInit({ spec, status }: Pod): PodSummary | undefined {
   const statuses = status?.initContainerStatuses ?? []
   let restarts = 0
   let lastRestart: string | undefined
@@ -30,21 +30,18 @@ function summarizeInit({ spec, status }: Pod): Summary | undefined {
 }
 
 function initReason({ terminated, waiting }: ContainerState, index: number, count: number): string {
-  if (terminated !== undefined) return endOf(terminated)
+  if (terminated !== undefined) return terminationReason(terminated)
   const reason = waiting?.reason ?? ''
   return reason !== '' && reason !== 'PodInitializing' ? reason : `${index}/${count}`
 }
 
-function endOf({ reason = '', signal = 0, exitCode = 0 }: NonNullable<ContainerState['terminated']>): string {
+function terminationReason({ reason = '', signal = 0, exitCode = 0 }: NonNullable<ContainerState['terminated']>): string {
   if (reason !== '') return reason
   return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`
 }
 
-/**
- * The first container that waits or has ended gives the word. Looked at from the last, so that the first has the last word.
- * Restarts of init containers are not counted any more, but they date the last one.
- */
-function summarizeContainers(pod: Pod, phase: string): Summary {
+/** The first waiting or terminated container gives the reason, otherwise the phase. Init containers count only for the last restart. */
+function summarizeContainers(pod: Pod, phase: string): PodSummary {
   const statuses = pod.status?.containerStatuses ?? []
   let [reason, ready, restarts] = [phase, 0, 0]
   let lastRestart: string | undefined
@@ -55,7 +52,7 @@ function summarizeContainers(pod: Pod, phase: string): Summary {
     restarts += restartCount
     if (isLater(lastState?.terminated?.finishedAt, lastRestart)) lastRestart = lastState?.terminated?.finishedAt
     if ((state.waiting?.reason ?? '') !== '') reason = state.waiting?.reason ?? ''
-    else if (state.terminated !== undefined) reason = endOf(state.terminated)
+    else if (state.terminated !== undefined) reason = terminationReason(state.terminated)
     else if (isReady === true && state.running !== undefined) ready++
   }
   if (reason === 'Completed' && ready > 0) reason = isConditionTrue(pod, 'Ready') ? 'Running' : 'NotReady'
@@ -66,11 +63,11 @@ const conditionOf = ({ status }: Pod, type: string) => status?.conditions?.find(
 
 const isConditionTrue = (pod: Pod, type: string): boolean => conditionOf(pod, type)?.status === 'True'
 
-const gated = 'SchedulingGated'
+const gatedReason = 'SchedulingGated'
 
-function summarize(pod: Pod): Summary {
-  const isGated = (pod.status?.conditions ?? []).some(({ type, reason }) => type === 'PodScheduled' && reason === gated)
-  const phase = isGated ? gated : pod.status?.reason || pod.status?.phase || ''
+function summarize(pod: Pod): PodSummary {
+  const isGated = (pod.status?.conditions ?? []).some(({ type, reason }) => type === 'PodScheduled' && reason === gatedReason)
+  const phase = isGated ? gatedReason : pod.status?.reason || pod.status?.phase || ''
   const summary = summarizeInit(pod) ?? summarizeContainers(pod, phase)
   if (pod.metadata?.deletionTimestamp === undefined) return summary
   return { ...summary, reason: pod.status?.reason === 'NodeLost' ? 'Unknown' : 'Terminating' }
@@ -86,14 +83,14 @@ const none = '<none>'
 
 export const podColumns = [
   nameColumn,
-  textColumn('Ready', 'How many containers are ready, of how many.'),
-  textColumn('Status', 'How the pod fares, in one word.'),
-  textColumn('Restarts', 'How often containers were restarted, and when last.'),
+  textColumn('Ready', 'Ready containers out of all containers.'),
+  textColumn('Status', 'Status of the pod.'),
+  textColumn('Restarts', 'Number of restarts, and time since the last one.'),
   ageColumn,
-  textColumn('IP', 'The first address of the pod.', 1),
-  textColumn('Node', 'The node on which the pod runs.', 1),
-  textColumn('Nominated Node', 'The node that is being cleared for the pod.', 1),
-  textColumn('Readiness Gates', 'How many further conditions of readiness hold, of how many.', 1),
+  textColumn('IP', 'First IP address of the pod.', 1),
+  textColumn('Node', 'Node of the pod.', 1),
+  textColumn('Nominated Node', 'Node on which pods are preempted for the pod.', 1),
+  textColumn('Readiness Gates', 'True readiness gates out of all readiness gates.', 1),
 ]
 
 export function podCells(pod: Pod, { now }: Pick<RuleContext, 'now'>): readonly unknown[] {
@@ -111,10 +108,10 @@ export function podCells(pod: Pod, { now }: Pick<RuleContext, 'now'>): readonly 
   ]
 }
 
-const ends: { readonly [phase: string]: readonly RowCondition[] } = {
+const completedConditions: { readonly [phase: string]: readonly RowCondition[] } = {
   Succeeded: [{ type: 'Completed', status: 'True', reason: 'Succeeded', message: 'The pod has completed successfully.' }],
   Failed: [{ type: 'Completed', status: 'True', reason: 'Failed', message: 'The pod failed.' }],
 }
-const nothingEnded: readonly RowCondition[] = []
+const noConditions: readonly RowCondition[] = []
 
-export const podRowConditions = ({ status }: Pod): readonly RowCondition[] => ends[status?.phase ?? ''] ?? nothingEnded
+export const podRowConditions = ({ status }: Pod): readonly RowCondition[] => completedConditions[status?.phase ?? ''] ?? noConditions

@@ -1,24 +1,51 @@
-// Pods: groups of containers that run together on one node.
+// Pod: defaults, subresources (eviction, exec, attach, log, port forward, proxy, binding, ephemeral containers, status), grace period.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
-import { withMetadata } from '../../api/object.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { evictionSubresource } from '../policy/eviction.js'
+import { defineAction, defineConnection } from '../../../api/definition/define-virtual.js'
+import { defineResource, type RuleContext } from '../../../api/definition/resource-definition.js'
+import { withMetadata } from '../../../api/object.js'
+import { dnsSubdomainProblems } from '../../../api/validation/checks.js'
+import { eviction as evictionSchema } from '../../policy/v1.schema.js'
+import { statusSubresource } from '../../status-subresource.js'
+import { withoutGatedFields } from '../pod-spec/feature-gated-fields.js'
+import { withoutInitAnnotations } from '../pod-spec/pod-annotations.js'
+import { withPodDefaults } from '../pod-spec/pod-spec-defaults.js'
+import { podWarnings } from '../pod-spec/pod-warnings.js'
+import { containerSeccompPrefix, podSeccompKey, profileOfAnnotation } from '../pod-spec/security-context.js'
+import { mapContainers } from '../pod-spec/visit-containers.js'
+import { proxySubresource } from '../service/service-endpoint-address.js'
+import {
+  type Pod,
+  type PodSpec,
+  podAttachOptions,
+  podExecOptions,
+  podLogOptions,
+  podPortForwardOptions,
+  podProxyOptions,
+  pod as podSchema,
+} from '../v1.schema.js'
 import { bindingSubresource } from './binding.js'
-import { attachSubresource, execSubresource, logSubresource, portForwardSubresource } from './pod/connections.js'
-import { podCells, podColumns, podRowConditions } from './pod/pod-cells.js'
-import { validateDebugging, validatePodChange } from './pod/pod-change.js'
-import { validatePodStatus, withAddresses } from './pod/pod-status.js'
-import { qosClassOf } from './pod/qos-class.js'
-import { validateNewPod } from './pod/validate-pod.js'
-import { mapContainers } from './pod-spec/all-containers.js'
-import { withoutGatedFields } from './pod-spec/gated-fields.js'
-import { withoutInitAnnotations } from './pod-spec/init-annotations.js'
-import { withPodDefaults } from './pod-spec/pod-spec-defaults.js'
-import { containerSeccompPrefix, podSeccompKey, profileOfAnnotation } from './pod-spec/seccomp.js'
-import { podWarnings } from './pod-spec/warnings.js'
-import { proxySubresource } from './proxy-subresource.js'
-import { type Pod, type PodSpec, podProxyOptions, pod as schema } from './v1.schema.js'
+import { podCells, podColumns, podRowConditions } from './pod-printer-columns.js'
+import {
+  validateEphemeralContainersUpdate,
+  validateNewPod,
+  validatePodChange,
+  validatePodStatus,
+  withAddresses,
+} from './pod-update-validation.js'
+import { qosClassOf } from './qos-class.js'
+
+const evictionSubresource = defineAction({
+  name: 'eviction',
+  action: 'evict',
+  body: { kind: 'Eviction', group: 'policy', version: 'v1', alsoVersions: ['v1beta1'], schema: evictionSchema },
+})
+
+const attachSubresource = defineConnection({ name: 'attach', connection: 'attach', query: podAttachOptions })
+const execSubresource = defineConnection({ name: 'exec', connection: 'exec', query: podExecOptions })
+const portForwardSubresource = defineConnection({ name: 'portforward', connection: 'portforward', query: podPortForwardOptions })
+
+/** Discovery lists the kind Pod; nodes serve the log. */
+const logSubresource = defineConnection({ name: 'log', connection: 'log', kind: 'Pod', verbs: ['get'], query: podLogOptions })
 
 function defaults(sent: Pod, { identity }: RuleContext): Pod {
   const pod = withoutInitAnnotations(sent, identity)
@@ -30,8 +57,8 @@ function defaults(sent: Pod, { identity }: RuleContext): Pod {
 
 function prepareCreate(pod: Pod, context: RuleContext): Pod {
   const spec = withSeccompFields(withoutGatedFields(pod.spec ?? {}, undefined, context.gates), pod, context)
-  const waits = spec.schedulingGates === undefined ? {} : { conditions: [gatedCondition] }
-  return { ...pod, spec, status: { phase: 'Pending', ...waits, qosClass: qosClassOf(spec) } }
+  const gatedStatus = spec.schedulingGates === undefined ? {} : { conditions: [gatedCondition] }
+  return { ...pod, spec, status: { phase: 'Pending', ...gatedStatus, qosClass: qosClassOf(spec) } }
 }
 
 const gatedCondition = {
@@ -41,17 +68,17 @@ const gatedCondition = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 }
 
-/** Filters of system calls that old clients give as annotations become fields, where those say nothing. */
+/** Copies seccomp annotations of old clients into fields. */
 function withSeccompFields(spec: PodSpec, { metadata }: Pod, { identity }: RuleContext): PodSpec {
   const annotations = metadata?.annotations
   if (annotations === undefined) return spec
   const profileOf = (key: string) => (annotations[key] === undefined ? undefined : profileOfAnnotation(annotations[key]))
-  const ofPod = spec.securityContext?.seccompProfile === undefined ? profileOf(podSeccompKey(identity)) : undefined
-  const next = ofPod === undefined ? spec : { ...spec, securityContext: { ...spec.securityContext, seccompProfile: ofPod } }
+  const podProfile = spec.securityContext?.seccompProfile === undefined ? profileOf(podSeccompKey(identity)) : undefined
+  const next = podProfile === undefined ? spec : { ...spec, securityContext: { ...spec.securityContext, seccompProfile: podProfile } }
   return mapContainers(next, (container) => {
-    const own = profileOf(`${containerSeccompPrefix(identity)}${container.name ?? ''}`)
-    if (own === undefined || container.securityContext?.seccompProfile !== undefined) return container
-    return { ...container, securityContext: { ...container.securityContext, seccompProfile: own } }
+    const containerProfile = profileOf(`${containerSeccompPrefix(identity)}${container.name ?? ''}`)
+    if (containerProfile === undefined || container.securityContext?.seccompProfile !== undefined) return container
+    return { ...container, securityContext: { ...container.securityContext, seccompProfile: containerProfile } }
   })
 }
 
@@ -62,14 +89,14 @@ const prepareUpdate = (next: Pod, old: Pod, { gates }: RuleContext): Pod => ({
   spec: withoutGatedFields(next.spec ?? {}, old.spec, gates),
 })
 
-/** Nodes of old report owners wrongly, so that the status leaves them alone. Nor is it the way to delete a pod. */
+/** Status updates keep ownerReferences, which old kubelets report wrong, and the deletion timestamp. */
 const prepareStatus = (next: Pod, old: Pod): Pod => ({
   ...withMetadata(next, { ownerReferences: old.metadata?.ownerReferences, deletionTimestamp: old.metadata?.deletionTimestamp }),
   spec: old.spec ?? {},
 })
 
-/** Through this door only containers for debugging come in. Who sent them is not noted, as clients know it. */
-function prepareDebugging(next: Pod, old: Pod): Pod {
+/** Changes only ephemeral containers of the old pod; managedFields stay unchanged, too, as in kube-apiserver. */
+function prepareEphemeralContainers(next: Pod, old: Pod): Pod {
   const { resourceVersion, uid } = next.metadata ?? {}
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...rest } = old.spec ?? {}
@@ -79,7 +106,7 @@ function prepareDebugging(next: Pod, old: Pod): Pod {
   }
 }
 
-/** A pod that never ran, or has ended, goes at once. */
+/** Pods that were never scheduled or have ended are deleted immediately. */
 function gracePeriodSeconds({ spec, status }: Pod, requested: number | undefined): number {
   if ((spec?.nodeName ?? '') === '' || status?.phase === 'Failed' || status?.phase === 'Succeeded') return 0
   const period = requested ?? spec?.terminationGracePeriodSeconds ?? 0
@@ -93,15 +120,15 @@ export const pod = defineResource<Pod>({
   shortNames: ['po'],
   categories: ['all'],
   namespaced: true,
-  versions: [{ name: 'v1', schema, stored: true }],
+  versions: [{ name: 'v1', schema: podSchema, stored: true }],
   nameProblems: dnsSubdomainProblems,
   defaults,
   prepareCreate,
   prepareUpdate,
   validate: validateNewPod,
   validateUpdate: validatePodChange,
-  checks: { update: ['metadataChange', 'metadata', 'ownChange'] },
-  // Pods change often and seldom by hand, so that only new ones are looked at.
+  checks: { update: ['metadataChange', 'metadata', 'validateUpdate'] },
+  // Warns about new pods only.
   warnings: (object, old, { identity }) => (old === undefined ? podWarnings(object, '', identity) : []),
   deleteReturnsObject: true,
   gracePeriodSeconds,
@@ -115,7 +142,7 @@ export const pod = defineResource<Pod>({
     'status.nominatedNodeName': ({ status }) => status?.nominatedNodeName ?? '',
     'status.phase': ({ status }) => status?.phase ?? '',
     'status.podIP': ({ status }) => status?.podIPs?.[0]?.ip ?? '',
-    // Accepted, and never set.
+    // Can be selected, but is always empty, as in kube-apiserver.
     'status.podIPs': () => '',
   },
   subresources: [
@@ -125,8 +152,8 @@ export const pod = defineResource<Pod>({
       name: 'ephemeralcontainers',
       hasNoTable: true,
       verbs: ['get', 'patch', 'update'],
-      prepareUpdate: prepareDebugging,
-      validateUpdate: validateDebugging,
+      prepareUpdate: prepareEphemeralContainers,
+      validateUpdate: validateEphemeralContainersUpdate,
       resetFields: ['status'],
     },
     evictionSubresource,
@@ -134,13 +161,11 @@ export const pod = defineResource<Pod>({
     logSubresource,
     portForwardSubresource,
     proxySubresource('proxyToPod', podProxyOptions),
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
+    statusSubresource<Pod>({
       prepareUpdate: prepareStatus,
       validateUpdate: validatePodStatus,
       resetFields: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'],
-    },
+    }),
   ],
   table: { columns: podColumns, cells: podCells, conditions: podRowConditions },
 })

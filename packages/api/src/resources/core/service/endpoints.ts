@@ -1,27 +1,24 @@
-// Endpoints: the addresses and ports behind a service, in subsets that share their ports.
+// Endpoints: addresses and ports of a Service in subsets.
 
-import { defineResource } from '../../api/definition.js'
-import { type FieldError, notSupported, required } from '../../api/field-error.js'
-import { ageOf } from '../../api/human-duration.js'
-import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkPort, checkText } from '../../api/validation/fields.js'
-import { checkReachableIp, ipAddress } from '../../api/validation/ip.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { dnsLabel, dnsSubdomain, qualifiedName } from '../../api/validation/text-rules.js'
-import { type EndpointAddress, type EndpointPort, type EndpointSubset, type Endpoints, endpoints as schema } from './v1.schema.js'
+import { defineResource } from '../../../api/definition/resource-definition.js'
+import { type FieldError, invalid, notSupported, required } from '../../../api/field-error.js'
+import { checkPort, checkText, dnsSubdomainProblems } from '../../../api/validation/checks.js'
+import { dnsLabel, dnsSubdomain, qualifiedName } from '../../../api/validation/name-formats.js'
+import { checkReachableIp, ipAddress, ipText, parseIp } from '../../../api/validation/network/ip.js'
+import { ageColumn, nameColumn, tableOf, textColumn } from '../../printer-columns.js'
+import { type EndpointAddress, type EndpointPort, type EndpointSubset, type Endpoints, endpoints as schema } from '../v1.schema.js'
 
 const protocols = ['SCTP', 'TCP', 'UDP']
 
 const hasProtocol = ({ protocol = '' }: EndpointPort): boolean => protocol !== ''
 const withProtocol = (port: EndpointPort): EndpointPort => (hasProtocol(port) ? port : { ...port, protocol: 'TCP' })
 
-/** Ports without a protocol speak TCP. */
 function defaults(endpoints: Endpoints): Endpoints {
   const isComplete = (endpoints.subsets ?? []).every(({ ports = [] }) => ports.every(hasProtocol))
   if (isComplete || endpoints.subsets === undefined) return endpoints
-  const filled = (subset: EndpointSubset): EndpointSubset =>
+  const withProtocols = (subset: EndpointSubset): EndpointSubset =>
     subset.ports === undefined ? subset : { ...subset, ports: subset.ports.map(withProtocol) }
-  return { ...endpoints, subsets: endpoints.subsets.map(filled) }
+  return { ...endpoints, subsets: endpoints.subsets.map(withProtocols) }
 }
 
 const validate = ({ subsets = [] }: Endpoints): readonly FieldError[] =>
@@ -33,8 +30,25 @@ function validateSubset({ addresses = [], notReadyAddresses = [], ports = [] }: 
     ...(isEmpty ? [required(field, 'must specify `addresses` or `notReadyAddresses`')] : []),
     ...addresses.flatMap((address, i) => validateAddress(address, `${field}.addresses[${i}]`)),
     ...notReadyAddresses.flatMap((address, i) => validateAddress(address, `${field}.notReadyAddresses[${i}]`)),
+    ...checkDisjoint(addresses, notReadyAddresses, `${field}.notReadyAddresses`),
     ...ports.flatMap((port, i) => validatePort(port, `${field}.ports[${i}]`, { needsName: ports.length > 1 })),
   ]
+}
+
+/** An address is either ready or not; IPs are compared in canonical notation. */
+function checkDisjoint(ready: readonly EndpointAddress[], others: readonly EndpointAddress[], field: string): readonly FieldError[] {
+  if (ready.length === 0 || others.length === 0) return []
+  const known = new Set(ready.map(canonicalIp))
+  return others.flatMap((address, i) =>
+    known.has(canonicalIp(address))
+      ? [invalid(`${field}[${i}].ip`, address.ip ?? '', 'may not be in both `addresses` and `notReadyAddresses` of a subset')]
+      : [],
+  )
+}
+
+function canonicalIp({ ip = '' }: EndpointAddress): string {
+  const bytes = parseIp(ip)
+  return bytes === undefined ? ip : ipText(bytes)
 }
 
 function validateAddress({ ip = '', hostname = '', nodeName }: EndpointAddress, field: string): readonly FieldError[] {
@@ -58,14 +72,13 @@ function validatePort(endpoint: EndpointPort, field: string, { needsName }: { re
   return errors
 }
 
-const shownEndpoints = 3
+const maxShownEndpoints = 3
 
-/** The first ready endpoints, and how many there are besides. */
 function describeEndpoints({ subsets = [] }: Endpoints): string {
   if (subsets.length === 0) return '<none>'
   const all = subsets.flatMap(endpointsOf)
-  const shown = all.slice(0, shownEndpoints).join(',')
-  return all.length > shownEndpoints ? `${shown} + ${all.length - shownEndpoints} more...` : shown
+  const shown = all.slice(0, maxShownEndpoints).join(',')
+  return all.length > maxShownEndpoints ? `${shown} + ${all.length - maxShownEndpoints} more...` : shown
 }
 
 function endpointsOf({ addresses = [], ports = [] }: EndpointSubset): readonly string[] {
@@ -83,10 +96,11 @@ export const endpoints = defineResource<Endpoints>({
   nameProblems: dnsSubdomainProblems,
   defaults,
   validate,
-  checks: { update: ['metadataChange', 'metadata', 'own'] },
+  checks: { update: ['metadataChange', 'metadata', 'validate'] },
   createOnUpdate: true,
-  table: {
-    columns: [nameColumn, textColumn('Endpoints', 'The first ready endpoints.'), ageColumn],
-    cells: (object, { now }) => [object.metadata?.name ?? '', describeEndpoints(object), ageOf(object.metadata?.creationTimestamp, now)],
-  },
+  table: tableOf<Endpoints>(
+    nameColumn,
+    textColumn('Endpoints', 'First ready endpoints.', (object) => describeEndpoints(object)),
+    ageColumn,
+  ),
 })

@@ -1,9 +1,11 @@
-// Where a service answers that the server itself calls, such as a webhook: one of its endpoints, or the address that the cluster gives it.
+// Address of a Service that the server calls (webhooks, aggregated API servers, proxy): external name, ready endpoint or cluster IP.
 
-import type { Endpoints, Service } from './v1.schema.js'
+import { defineConnection } from '../../../api/definition/define-virtual.js'
+import type { ConnectionName, SubresourceDefinition } from '../../../api/definition/resource-definition.js'
+import type { StructNode } from '../../../schema/node.js'
+import type { Endpoints, Service } from '../v1.schema.js'
 
-/** As configurations of webhooks name it. */
-export interface ServiceReference {
+interface ServiceReference {
   readonly namespace?: string
   readonly name?: string
   readonly port?: number
@@ -15,24 +17,27 @@ export interface ServiceObjects {
   readonly readEndpoints: (namespace: string, name: string) => Endpoints | undefined
 }
 
-export interface ServiceAddress {
+interface ServiceAddress {
   readonly host: string
   readonly port: number
 }
 
-const usualPort = 443
+const defaultPort = 443
 
-/** The name that its certificate must have. */
 export const serviceName = ({ namespace = '', name = '' }: ServiceReference): string => `${name}.${namespace}.svc`
 
-/** The URL that stands for it; nobody looks its name up. */
+/** Origin with the DNS name of the Service, which the server does not resolve. Always contains the port. */
+export const serviceOrigin = (reference: ServiceReference): string => `https://${serviceName(reference)}:${reference.port ?? defaultPort}`
+
 export function serviceUrl(reference: ServiceReference): string {
-  const { port = usualPort, path = '' } = reference
-  return `https://${serviceName(reference)}:${port}${path.startsWith('/') ? path : `/${path}`}`
+  const { path = '' } = reference
+  return `${serviceOrigin(reference)}${path.startsWith('/') ? path : `/${path}`}`
 }
 
-/** Throws one sentence where there is none. */
-export function locateService({ namespace = '', name = '', port = usualPort }: ServiceReference, objects: ServiceObjects): ServiceAddress {
+export function locateService(
+  { namespace = '', name = '', port = defaultPort }: ServiceReference,
+  objects: ServiceObjects,
+): ServiceAddress {
   const service = objects.readService(namespace, name)
   if (service === undefined) throw new Error(`service ${JSON.stringify(name)} not found`)
   const { type, externalName = '', ports = [], clusterIP = '' } = service.spec ?? {}
@@ -53,3 +58,6 @@ function endpointOf(endpoints: Endpoints | undefined, portName = ''): ServiceAdd
   }
   return undefined
 }
+
+export const proxySubresource = (connection: ConnectionName, query: StructNode): SubresourceDefinition =>
+  defineConnection({ name: 'proxy', connection, verbs: ['create', 'delete', 'get', 'patch', 'update'], query })

@@ -1,18 +1,16 @@
-// Templates of pods as objects of their own.
+// PodTemplate: defaults, validation, printer columns.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
-import { withMetadata } from '../../api/object.js'
-import { nameColumn, textColumn } from '../../api/table-columns.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameBySchema } from '../../api/validation/same-by-schema.js'
-import { withNextGeneration } from './generation.js'
-import { describeLabels } from './label-text.js'
-import { templateWithoutGatedFields } from './pod-spec/gated-fields.js'
-import { withTemplateDefaults } from './pod-spec/pod-spec-defaults.js'
-import { templateWarnings } from './pod-spec/warnings.js'
-import { validateTemplate } from './pod-template-rules.js'
-import { type PodTemplate, podTemplateSpec, podTemplate as schema } from './v1.schema.js'
-import { containerCells } from './workload-columns.js'
+import { defineResource, type RuleContext } from '../../../api/definition/resource-definition.js'
+import { withMetadata } from '../../../api/object.js'
+import { dnsSubdomainProblems } from '../../../api/validation/checks.js'
+import { sameBySchema } from '../../../api/validation/same-by-schema.js'
+import { nameColumn, tableOf, textColumn } from '../../printer-columns.js'
+import { withNextGeneration } from '../../status-subresource.js'
+import { templateWithoutGatedFields } from '../pod-spec/feature-gated-fields.js'
+import { withTemplateDefaults } from '../pod-spec/pod-spec-defaults.js'
+import { templateWarnings } from '../pod-spec/pod-warnings.js'
+import { type PodTemplate, podTemplateSpec, podTemplate as schema } from '../v1.schema.js'
+import { describeLabels, validateTemplate, workloadColumns } from './workload.js'
 
 function defaults(object: PodTemplate, { identity }: RuleContext): PodTemplate {
   const template = withTemplateDefaults(object.template, identity)
@@ -25,8 +23,8 @@ const withoutGated = (object: PodTemplate, old: PodTemplate | undefined, { gates
 })
 
 function prepareUpdate(next: PodTemplate, old: PodTemplate, context: RuleContext): PodTemplate {
-  const kept = withoutGated(next, old, context)
-  return withNextGeneration(kept, old, !sameBySchema(podTemplateSpec, kept.template ?? {}, old.template ?? {}))
+  const prepared = withoutGated(next, old, context)
+  return withNextGeneration(prepared, old, !sameBySchema(podTemplateSpec, prepared.template ?? {}, old.template ?? {}))
 }
 
 export const podTemplate = defineResource<PodTemplate>({
@@ -40,16 +38,13 @@ export const podTemplate = defineResource<PodTemplate>({
   prepareCreate: (object, context) => withMetadata(withoutGated(object, undefined, context), { generation: 1 }),
   prepareUpdate,
   validate: ({ template }, context) => validateTemplate(template ?? {}, 'template', context),
-  checks: { update: ['metadataChange', 'own'] },
+  checks: { update: ['metadataChange', 'validate'] },
   warnings: (next, old, { identity }) => templateWarnings({ next, old, template: next.template, path: 'template', identity }),
   deleteReturnsObject: true,
-  table: {
-    columns: [
-      nameColumn,
-      textColumn('Containers', 'Names of the containers in the template.'),
-      textColumn('Images', 'Images of the containers in the template.'),
-      textColumn('Pod Labels', 'Labels that the pods will have.'),
-    ],
-    cells: ({ metadata, template }) => [metadata?.name ?? '', ...containerCells(template), describeLabels(template?.metadata?.labels)],
-  },
+  table: tableOf<PodTemplate>(
+    nameColumn,
+    // Without a priority, the columns are also printed without `-o wide`.
+    ...workloadColumns<PodTemplate>(({ template }) => template).map(({ column: { priority, ...column }, cell }) => ({ column, cell })),
+    textColumn('Pod Labels', 'Labels of the pods.', ({ template }) => describeLabels(template?.metadata?.labels)),
+  ),
 })

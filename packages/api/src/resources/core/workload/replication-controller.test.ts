@@ -1,12 +1,13 @@
-// Replication controllers, which take from their template what they do not say; and templates as objects of their own.
+// Tests of ReplicationControllers and PodTemplates.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testContext } from '../../api/rule-context.fixture.js'
-import { assertFound, type Row } from './pod-spec/pod-spec.fixture.js'
+import { testContext } from '../../../api/rule-context.fixture.js'
+import { expectErrors, rowTitle } from '../../expect-errors.fixture.js'
+import type { Row } from '../pod-spec/pod-spec.fixture.js'
+import type { PodTemplate, ReplicationController, ReplicationControllerSpec } from '../v1.schema.js'
 import { podTemplate } from './pod-template.js'
 import { replicationController } from './replication-controller.js'
-import type { PodTemplate, ReplicationController, ReplicationControllerSpec } from './v1.schema.js'
 import { template, testMetadata, writerOf } from './workload.fixture.js'
 
 const { kind, complete, isComplete, create, update, part, createErrors, updateErrors, statusErrors, cells } =
@@ -14,46 +15,39 @@ const { kind, complete, isComplete, create, update, part, createErrors, updateEr
 const context = testContext()
 const make = (more: ReplicationControllerSpec = {}): ReplicationController => ({ spec: { template: template(), ...more } })
 
-test('selector and labels come from the template', () => {
+test('selector and labels default to the labels of the template', () => {
   const { metadata, spec } = complete(make())
   assert.deepEqual([spec?.selector, metadata?.labels, spec?.replicas], [{ app: 'a' }, { app: 'a' }, 1])
-  const own = complete({ ...make({ selector: { b: 'c' } }), metadata: { ...testMetadata, labels: { d: 'e' } } })
-  assert.deepEqual([own.spec?.selector, own.metadata?.labels], [{ b: 'c' }, { d: 'e' }])
-  assert.ok(isComplete(own))
+  const explicit = complete({ ...make({ selector: { b: 'c' } }), metadata: { ...testMetadata, labels: { d: 'e' } } })
+  assert.deepEqual([explicit.spec?.selector, explicit.metadata?.labels], [{ b: 'c' }, { d: 'e' }])
+  assert.ok(isComplete(explicit))
 })
 
 const rows: readonly Row<ReplicationControllerSpec>[] = [
-  { title: 'nothing wrong', given: { template: template() }, found: [] },
-  { title: 'nothing at all', given: {}, found: ['spec.selector: Required value', 'spec.template: Required value'] },
-  {
-    title: 'a selector that picks others',
-    given: {
-      template: template({ restartPolicy: 'Never', activeDeadlineSeconds: 1 }),
-      selector: { b: 'c' },
-      replicas: -1,
-      minReadySeconds: -1,
-    },
-    found: [
-      'spec.minReadySeconds: Invalid value: -1',
-      'spec.replicas: Invalid value: -1',
-      'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
-      'spec.template.spec.restartPolicy: Unsupported value: "Never"',
-      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
-    ],
-  },
+  [{ template: template() }],
+  [{}, 'spec.selector: Required value', 'spec.template: Required value'],
+  [
+    { template: template({ restartPolicy: 'Never', activeDeadlineSeconds: 1 }), selector: { b: 'c' }, replicas: -1, minReadySeconds: -1 },
+    'spec.minReadySeconds: Invalid value: -1',
+    'spec.replicas: Invalid value: -1',
+    'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
+    'spec.template.spec.restartPolicy: Unsupported value: "Never"',
+    'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
+  ],
 ]
-for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(createErrors({ spec: given }), found))
+for (const [given, ...expected] of rows)
+  test(`create: ${rowTitle(given, expected)}`, () => expectErrors(createErrors({ spec: given }), expected))
 
-test('everything may change, and raises the generation', () => {
+test('every field may change, and increases the generation', () => {
   const old = create(make())
   const next = make({ selector: { b: 'c' }, template: { ...template(), metadata: { labels: { b: 'c' } } } })
-  assertFound(updateErrors(next, old), [])
+  expectErrors(updateErrors(next, old), [])
   assert.equal(update(next, old).metadata?.generation, 2)
 })
 
-test('status, scale, row and field', () => {
+test('status, Scale, printer columns and field selector', () => {
   const object = { ...make({ replicas: 3 }), status: { replicas: 2, readyReplicas: 3 } }
-  assertFound(statusErrors(object, create(make())), ['status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas'])
+  expectErrors(statusErrors(object, create(make())), ['status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas'])
   const view = part('scale').view?.read(complete(object)) as { readonly status: unknown }
   assert.deepEqual(view.status, { replicas: 2, selector: 'app=a' })
   assert.deepEqual(cells(object), ['a', 3, 2, 3, '90s', 'c', 'i', 'app=a'])
@@ -61,7 +55,7 @@ test('status, scale, row and field', () => {
   assert.deepEqual(kind.orphansByDefault, {})
 })
 
-test('a change warns of the template that was there', () => {
+test('an update warns about the old template', () => {
   const old = create(make({ template: template({ volumes: [{ name: 'g', gitRepo: { repository: 'x' } }] }) }))
   const next = update({ ...make(), metadata: old.metadata ?? {} }, old)
   const warned = ['spec.template.spec.volumes[0].gitRepo: deprecated in v1.11']
@@ -71,16 +65,16 @@ test('a change warns of the template that was there', () => {
 
 const templates = writerOf<PodTemplate>(podTemplate)
 
-test('a template is completed, checked and counted', () => {
+test('a PodTemplate gets defaults, validation and a generation', () => {
   const old = templates.create({ template: template() })
   assert.equal(old.metadata?.generation, 1)
   assert.equal(old.template?.spec?.dnsPolicy, 'ClusterFirst')
   assert.equal(templates.update({ template: template(), metadata: { ...old.metadata, labels: { a: 'b' } } }, old).metadata?.generation, 1)
   assert.equal(templates.update({ template: template({ hostname: 'h' }), metadata: old.metadata ?? {} }, old).metadata?.generation, 2)
-  assertFound(templates.createErrors({ template: { spec: { restartPolicy: 'Whenever' } } }), [
+  expectErrors(templates.createErrors({ template: { spec: { restartPolicy: 'Whenever' } } }), [
     'template.spec.containers: Required value',
     'template.spec.restartPolicy: Unsupported value: "Whenever": supported values: "Always", "OnFailure", "Never"',
   ])
-  assertFound(templates.updateErrors({ template: {} }, old), ['template.spec.containers: Required value'])
+  expectErrors(templates.updateErrors({ template: {} }, old), ['template.spec.containers: Required value'])
   assert.deepEqual(templates.cells({ template: template() }), ['a', 'c', 'i', 'app=a'])
 })

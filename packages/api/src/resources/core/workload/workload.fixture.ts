@@ -1,12 +1,12 @@
-// What tests of workloads share: a template that is in order, and the rounds of a write without a server.
+// Fixture: a valid pod template, and create and update without a server.
 
-import type { ResourceDefinition, RuleContext, SubresourceDefinition } from '../../api/definition.js'
-import type { FieldError } from '../../api/field-error.js'
-import { type ApiObject, withMetadata } from '../../api/object.js'
-import { frozen, testContext, testNow } from '../../api/rule-context.fixture.js'
-import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
-import { timeOf } from '../../schema/scalars.js'
-import type { PodSpec, PodTemplateSpec } from './v1.schema.js'
+import type { ResourceDefinition, RuleContext, SubresourceDefinition } from '../../../api/definition/resource-definition.js'
+import type { FieldError } from '../../../api/field-error.js'
+import { type ApiObject, withMetadata } from '../../../api/object.js'
+import { frozen, testContext, testNow } from '../../../api/rule-context.fixture.js'
+import { validateChange, validateCreation } from '../../../api/validation/validate-write.js'
+import { timeOf } from '../../../schema/scalars.js'
+import type { PodSpec, PodTemplateSpec } from '../v1.schema.js'
 
 export const testMetadata = {
   name: 'a',
@@ -22,13 +22,12 @@ export const template = (spec: PodSpec = {}): PodTemplateSpec => ({
 })
 export const selector = { matchLabels: { app: 'a' } }
 
-/** A kind whose objects are written as the server does: completed, prepared and checked. */
 export function writerOf<T extends ApiObject>(definition: ResourceDefinition, context: RuleContext = testContext()) {
   const kind = definition as unknown as ResourceDefinition<T>
   const complete = (object: T): T =>
     frozen(kind.defaults?.(frozen({ metadata: testMetadata, ...object }), context) ?? { metadata: testMetadata, ...object })
   const create = (object: T): T => frozen(kind.prepareCreate?.(complete(object), context) ?? complete(object))
-  // The server keeps the generation of what is stored before the kind looks at a change.
+  // The server sets the old generation before prepareUpdate.
   const kept = (next: T, old: T): T => complete(withMetadata({ metadata: testMetadata, ...next }, { generation: old.metadata?.generation }))
   const update = (next: T, old: T): T => frozen(kind.prepareUpdate?.(kept(next, old), old, context) ?? kept(next, old))
   const part = (name: string): SubresourceDefinition<T> => {
@@ -43,7 +42,6 @@ export function writerOf<T extends ApiObject>(definition: ResourceDefinition, co
     create,
     update,
     part,
-    /** Whether there is nothing left to fill in. */
     isComplete: (object: T): boolean => (kind.defaults?.(object, context) ?? object) === object,
     createErrors: (object: T): readonly FieldError[] => validateCreation(definition, create(object), context),
     updateErrors: (next: T, old: T): readonly FieldError[] => validateChange(definition, { next: update(next, old), old }, context),
