@@ -1,20 +1,21 @@
-// What tests of plugins stand on: a store in memory with every kind, objects put into it, and attempts to write that remember warnings and remarks.
+// Fixture for plugin tests: an in-memory store with every kind, and admission requests that collect warnings and audit annotations.
 
-import { ApiError } from '../api/api-error.js'
-import { testCaller } from '../api/call.fixture.js'
-import { Call, type Caller, type CallOptions } from '../api/call.js'
-import { Catalog, type Resource } from '../api/catalog.js'
-import { type IdentityName, identityOf } from '../api/identity.js'
-import type { ApiObject } from '../api/object.js'
-import { testContext } from '../api/rule-context.fixture.js'
-import { systemClock } from '../base/clock.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import { testCaller } from '@cluster-apiserver/api/api/call.fixture.js'
+import { Call, type Caller, type CallOptions } from '@cluster-apiserver/api/api/call.js'
+import { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { type IdentityName, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { testContext } from '@cluster-apiserver/api/api/rule-context.fixture.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { definitions } from '@cluster-apiserver/api/resources/index.js'
 import { ObjectStore } from '../objects/object-store.js'
-import { definitions } from '../resources/index.js'
-import { openMemoryStorage } from '../storage/memory.js'
-import { AdmissionRequest, type Operation, type Plugin } from './admission.js'
+import { openMemoryStorage } from '../storage/memory/memory-storage.js'
+import { AdmissionRequest, type Operation, type Plugin } from './admission-plugin.js'
 import { type Lookup, lookupOf } from './lookup.js'
 
-export interface Attempt {
+export interface RequestInput {
   readonly resource: Resource
   readonly operation?: Operation
   readonly namespace?: string
@@ -24,44 +25,43 @@ export interface Attempt {
   readonly old?: object
   readonly options?: CallOptions
   readonly user?: Partial<Caller['user']>
-  /** Left out: all gates are open. */
   readonly gates?: (name: string) => boolean
 }
 
-export interface Stage {
+export interface AdmissionFixture {
   readonly catalog: Catalog
   readonly store: ObjectStore
   readonly lookup: Lookup
   readonly warnings: string[]
-  readonly remarks: Map<string, string>
+  readonly annotations: Map<string, string>
   find(resource: string, group?: string, version?: string): Resource
   put(resource: Resource, object: object): Promise<void>
-  attempt(attempt: Attempt): AdmissionRequest
+  request(input: RequestInput): AdmissionRequest
 }
 
-export async function stageOf(identity: IdentityName = 'kubernetes'): Promise<Stage> {
+export async function admissionFixture(identity: IdentityName = 'kubernetes'): Promise<AdmissionFixture> {
   const catalog = new Catalog({ identity: identityOf(identity), definitions, isServed: () => true })
   const storage = await openMemoryStorage({ clock: systemClock })
   const store = new ObjectStore({ storage, clock: systemClock, readCacheBytes: 0, eventTtlSeconds: 60 })
   const warnings: string[] = []
-  const remarks = new Map<string, string>()
+  const annotations = new Map<string, string>()
   return {
     catalog,
     store,
     lookup: lookupOf({ store, catalogs: { current: catalog } }),
     warnings,
-    remarks,
+    annotations,
     find: (resource, group = '', version = 'v1') => catalog.find(group, version, resource) as Resource,
     put: async (resource, object) => {
       const { metadata } = object as ApiObject
-      const made = { ...object, metadata: { uid: metadata?.name ?? '', creationTimestamp: '2020-01-01T00:00:00Z', ...metadata } }
+      const complete = { ...object, metadata: { uid: metadata?.name ?? '', creationTimestamp: '2020-01-01T00:00:00Z', ...metadata } }
       const address = { resource, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' }
-      await store.put(address, store.encode(resource, made), { expect: store.read(address)?.revision ?? 0 })
+      await store.put(address, store.encode(resource, complete), { expect: store.read(address)?.revision ?? 0 })
     },
-    attempt: ({ resource, operation = 'CREATE', object, old, user, ...more }) => {
+    request: ({ resource, operation = 'CREATE', object, old, user, ...more }) => {
       const caller = testCaller({
         warn: (text) => warnings.push(text),
-        annotate: (key, value) => remarks.set(key, value),
+        annotate: (key, value) => annotations.set(key, value),
         user: { name: 'somebody', uid: '', groups: [], extra: {}, ...user },
       })
       const call = new Call({ identity: catalog.identity, gates: more.gates ?? testContext().gates, forbidsPrivileged: false }, caller, {
@@ -76,7 +76,7 @@ export async function stageOf(identity: IdentityName = 'kubernetes'): Promise<St
   }
 }
 
-/** What a plugin says against an attempt; empty where it lets it pass. */
+/** Message of the rejection; empty if the request is admitted. */
 export async function refusalOf(plugin: Plugin, request: AdmissionRequest): Promise<string> {
   try {
     const mutated = await plugin.mutate?.(request)
@@ -88,7 +88,6 @@ export async function refusalOf(plugin: Plugin, request: AdmissionRequest): Prom
   }
 }
 
-/** The object as a plugin leaves it. */
 export async function mutatedBy<T extends object = object>(plugin: Plugin, request: AdmissionRequest): Promise<T> {
   return ((await plugin.mutate?.(request)) ?? request.object) as T
 }

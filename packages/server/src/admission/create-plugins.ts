@@ -1,83 +1,81 @@
-// The admission plugins that there are. To add one: write its file, and give it a line here; its place in the order is that of its name in
-// `plugin-table.ts`.
+// Creates the enabled admission plugins in the order of `plugin-table.ts`. A new plugin needs a line here.
 
-import type { CatalogSource } from '../api/catalog-source.js'
+import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { FeatureGates } from '@cluster-apiserver/api/api/definition/resource-definition.js'
 import type { ObjectStore } from '../objects/object-store.js'
-import type { AskAccess } from './access.js'
-import type { Plugin } from './admission.js'
+import type { Plugin } from './admission-plugin.js'
 import type { AdmissionConfig } from './config/admission-config.js'
-import { type Lookup, lookupOf } from './lookup.js'
-import { type FindOwners, ownersIn } from './owner-kinds.js'
-import { chosenPlugins, type PluginChoice } from './plugin-table.js'
-import { alwaysAdmit, alwaysDeny } from './plugins/always.js'
-import { alwaysPullImages } from './plugins/always-pull-images.js'
-import { certificateApproval, certificateSigning } from './plugins/certificate-access.js'
-import { certificateSubjectRestriction } from './plugins/certificate-subject-restriction.js'
-import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js'
-import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js'
-import { denyServiceExternalIPs } from './plugins/deny-service-external-ips.js'
-import { eventBuckets, eventRateLimit, type TakeEvents } from './plugins/event-rate-limit.js'
-import { extendedResourceToleration } from './plugins/extended-resource-toleration.js'
-import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js'
-import { limitRanger } from './plugins/limit-ranger.js'
-import { namespaceAutoProvision } from './plugins/namespace-auto-provision.js'
-import { namespaceExists } from './plugins/namespace-exists.js'
-import { namespaceLifecycle } from './plugins/namespace-lifecycle.js'
-import { nodeRestriction } from './plugins/node-restriction.js'
+import { limitRanger } from './limit-ranger/limit-ranger.js'
+import { type CheckPermission, type FindOwners, type Lookup, lookupOf, ownerResources } from './lookup.js'
+import { enabledPlugins, type PluginChoice } from './plugin-table.js'
+import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './plugins/certificate-signing-requests.js'
+import { eventRateLimit, eventTokenBuckets, type TakeTokens } from './plugins/event-rate-limit.js'
+import {
+  alwaysAdmit,
+  alwaysDeny,
+  alwaysPullImages,
+  denyServiceExternalIPs,
+  limitPodHardAntiAffinityTopology,
+  securityContextDeny,
+} from './plugins/fixed-rules.js'
+import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespace-lifecycle.js'
+import { nodeRestriction, taintNodesByCondition } from './plugins/node-restriction.js'
 import { ownerReferencesPermissionEnforcement } from './plugins/owner-references.js'
-import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.js'
-import { persistentVolumeLabel } from './plugins/persistent-volume-label.js'
-import { podNodeSelector } from './plugins/pod-node-selector.js'
-import { podSecurity } from './plugins/pod-security.js'
-import { podTolerationRestriction } from './plugins/pod-toleration-restriction.js'
 import { priority } from './plugins/priority.js'
-import { resourceQuota } from './plugins/resource-quota.js'
 import { runtimeClass } from './plugins/runtime-class.js'
-import { securityContextDeny } from './plugins/security-context-deny.js'
 import { serviceAccount } from './plugins/service-account.js'
-import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
-import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
-import { validatingAdmissionPolicy } from './plugins/validating-admission-policy.js'
-import type { EvaluateInWorker } from './policy/evaluate-policy.js'
-import { PolicyTallies } from './policy/policy-tallies.js'
-import type { QuotaLedger } from './quota/ledger.js'
+import {
+  defaultIngressClass,
+  defaultStorageClass,
+  persistentVolumeClaimResize,
+  persistentVolumeLabel,
+  storageObjectInUseProtection,
+} from './plugins/storage.js'
+import {
+  defaultTolerationSeconds,
+  extendedResourceToleration,
+  podNodeSelector,
+  podTolerationRestriction,
+} from './plugins/tolerations-and-node-selectors.js'
+import { podSecurity } from './pod-security/pod-security.js'
+import { type QuotaLedger, resourceQuota } from './quota/resource-quota.js'
+import type { EvaluateInWorker } from './validating-admission-policy/evaluate-policy.js'
+import { PolicyCounters } from './validating-admission-policy/policy-counters.js'
+import { validatingAdmissionPolicy } from './validating-admission-policy/validating-admission-policy.js'
 import { type WebhookSources, webhookPlugins } from './webhooks/webhook-plugins.js'
 
-export interface AdmissionParts extends PluginChoice {
+interface AdmissionParts extends PluginChoice {
   readonly store: ObjectStore
   readonly catalogs: Pick<CatalogSource, 'current'>
   readonly randomSuffix: (length: number) => string
+  readonly gates: FeatureGates
   readonly config: AdmissionConfig
-  /** Undefined where there are no quotas. */
   readonly ledger?: QuotaLedger | undefined
-  readonly ask: AskAccess
-  /** What policies did; left out where nobody counts. */
-  readonly policyTallies?: PolicyTallies
+  readonly checkPermission: CheckPermission
+  readonly policyCounters?: PolicyCounters
   readonly evaluateInWorker?: EvaluateInWorker
-  /** Left out: events are counted for this engine alone. */
-  readonly takeEvents?: TakeEvents | undefined
+  /** Undefined: EventRateLimit counts in this thread only. */
+  readonly takeEventTokens?: TakeTokens | undefined
   readonly createNamespace: (name: string) => Promise<void>
-  /** Undefined if no image policy webhook is configured. */
   readonly imagePolicy?: Plugin | undefined
-  /** Undefined where no hook is called. */
   readonly webhooks?: WebhookSources | undefined
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }
 
-export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
+export function createPlugins(parts: AdmissionParts): readonly Plugin[] {
   const lookup = lookupOf(parts)
-  const made: readonly Plugin[] = [
-    ...onNamespaces(parts),
-    ...onPods(parts, lookup),
-    ...onRights(parts),
+  const created: readonly Plugin[] = [
+    ...namespacePlugins(parts),
+    ...podPlugins(parts, lookup),
+    ...permissionPlugins(parts),
     ...(parts.imagePolicy === undefined ? [] : [parts.imagePolicy]),
     alwaysAdmit,
     nodeRestriction(lookup),
     taintNodesByCondition,
     eventRateLimit(
       parts.config.eventRateLimits,
-      parts.takeEvents ?? eventBuckets(parts.config.eventRateLimits, () => performance.now()).take,
+      parts.takeEventTokens ?? eventTokenBuckets(parts.config.eventRateLimits, () => performance.now()).take,
     ),
     persistentVolumeLabel,
     defaultStorageClass(lookup),
@@ -85,15 +83,15 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     persistentVolumeClaimResize(lookup),
     defaultIngressClass(lookup),
     denyServiceExternalIPs,
-    ...onPolicies(parts),
+    ...policyPlugins(parts),
     ...(parts.ledger === undefined ? [] : [resourceQuota(parts.ledger)]),
     ...(parts.webhooks === undefined ? [] : webhookPlugins(parts, parts.webhooks)),
     alwaysDeny,
   ]
-  return chosenPlugins(parts).flatMap((chosen) => made.filter(({ name }) => name === chosen))
+  return enabledPlugins(parts).flatMap((enabledName) => created.filter(({ name }) => name === enabledName))
 }
 
-function onNamespaces({ store, catalogs: { current }, createNamespace, config }: AdmissionParts): readonly Plugin[] {
+function namespacePlugins({ store, catalogs: { current }, createNamespace, config }: AdmissionParts): readonly Plugin[] {
   const { identity } = current
   const namespaces = current.find('', 'v1', 'namespaces')
   const pods = current.find('', 'v1', 'pods')
@@ -106,18 +104,25 @@ function onNamespaces({ store, catalogs: { current }, createNamespace, config }:
   ]
 }
 
-/** Nothing where policies are not served. */
-function onPolicies({ store, catalogs, policyTallies = new PolicyTallies(), evaluateInWorker }: AdmissionParts): readonly Plugin[] {
+/** Without the feature gate ValidatingAdmissionPolicy, stored policies are not enforced. */
+function policyPlugins({
+  store,
+  catalogs,
+  gates,
+  policyCounters = new PolicyCounters(),
+  evaluateInWorker,
+}: AdmissionParts): readonly Plugin[] {
+  if (!gates('ValidatingAdmissionPolicy')) return []
   const { current } = catalogs
   const group = current.identity.group({ stem: 'admissionregistration' })
   const policies = current.find(group, 'v1alpha1', 'validatingadmissionpolicies')
   const bindings = current.find(group, 'v1alpha1', 'validatingadmissionpolicybindings')
   const namespaces = current.find('', 'v1', 'namespaces')
   if (policies === undefined || bindings === undefined || namespaces === undefined) return []
-  return [validatingAdmissionPolicy({ store, catalogs, namespaces, policies, bindings, tallies: policyTallies, evaluateInWorker })]
+  return [validatingAdmissionPolicy({ store, catalogs, namespaces, policies, bindings, counters: policyCounters, evaluateInWorker })]
 }
 
-function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {
+function podPlugins(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {
   const { store, config, randomSuffix, catalogs } = parts
   const { current } = catalogs
   const limitRanges = current.find('', 'v1', 'limitranges')
@@ -140,15 +145,18 @@ function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {
   ]
 }
 
-/** Those that ask whether somebody may do something else, too. */
-function onRights({ ask, catalogs }: AdmissionParts): readonly Plugin[] {
-  const findOwners: FindOwners = (apiVersion, kind) => ownersIn(catalogs.current, apiVersion, kind)
+function permissionPlugins({ checkPermission, catalogs }: AdmissionParts): readonly Plugin[] {
+  const findOwners: FindOwners = (apiVersion, kind) => ownerResources(catalogs.current, apiVersion, kind)
   const group = catalogs.current.identity.group({ stem: 'certificates' })
   const requests = catalogs.current.find(group, 'v1', 'certificatesigningrequests')?.collection
   return [
-    ownerReferencesPermissionEnforcement({ ask, findOwners }),
+    ownerReferencesPermissionEnforcement({ checkPermission, findOwners }),
     ...(requests === undefined
       ? []
-      : [certificateApproval(ask, requests), certificateSigning(ask, requests), certificateSubjectRestriction(requests)]),
+      : [
+          certificateApproval(checkPermission, requests),
+          certificateSigning(checkPermission, requests),
+          certificateSubjectRestriction(requests),
+        ]),
   ]
 }

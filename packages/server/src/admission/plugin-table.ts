@@ -1,9 +1,8 @@
-// Every admission plugin of the reference, in the order in which they run, and whether it runs when nobody says. Flags and `order.ts` read
-// this table.
+// All admission plugins in the order of kube-apiserver, and whether they are on by default.
 
-import { compareText } from '../base/text-order.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 
-export interface KnownPlugin {
+interface KnownPlugin {
   readonly name: string
   readonly isDefault: boolean
 }
@@ -11,7 +10,7 @@ export interface KnownPlugin {
 const on = (name: string): KnownPlugin => ({ name, isDefault: true })
 const off = (name: string): KnownPlugin => ({ name, isDefault: false })
 
-export const knownPlugins: readonly KnownPlugin[] = [
+const knownPlugins: readonly KnownPlugin[] = [
   off('AlwaysAdmit'),
   off('NamespaceAutoProvision'),
   on('NamespaceLifecycle'),
@@ -49,7 +48,6 @@ export const knownPlugins: readonly KnownPlugin[] = [
   off('AlwaysDeny'),
 ]
 
-/** In alphabetical order, for people. */
 export const pluginNames: readonly string[] = knownPlugins.map(({ name }) => name).sort(compareText)
 
 export interface PluginChoice {
@@ -57,6 +55,5 @@ export interface PluginChoice {
   readonly disabled: readonly string[]
 }
 
-/** The names of the plugins that shall run, in their order. */
-export const chosenPlugins = ({ enabled, disabled }: PluginChoice): readonly string[] =>
+export const enabledPlugins = ({ enabled, disabled }: PluginChoice): readonly string[] =>
   knownPlugins.flatMap(({ name, isDefault }) => ((isDefault || enabled.includes(name)) && !disabled.includes(name) ? [name] : []))

@@ -1,38 +1,36 @@
-// Which requests are told of, and how much: the rules of a policy, of which the first that matches decides.
+// Audit policy: the first matching rule sets level, omitted stages and omitted managedFields of a request.
 
-import type { RequestInfo } from '../api/request-info.js'
-import type { User } from '../api/user.js'
-import type { GroupResources, Policy, PolicyRule } from '../resources/audit/v1.schema.js'
-import type { AuditLevel, AuditStage } from './level.js'
+import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
+import type { User } from '@cluster-apiserver/api/api/user.js'
+import type { GroupResources, Policy, PolicyRule } from '@cluster-apiserver/api/resources/audit/v1.schema.js'
 
-/** What is asked for, as far as rules go. */
-export interface AuditedRequest {
-  /** Undefined: nobody knows who asks. */
+interface AuditedRequest {
+  /** Undefined if the request is not authenticated. */
   readonly user: User | undefined
   readonly verb: string
-  /** The name in the path, or the one that a selector names. */
+  /** Name in the path, or in a metadata.name field selector. */
   readonly name: string
   readonly info: Pick<RequestInfo, 'isResource' | 'namespace' | 'group' | 'resource' | 'subresource' | 'path'>
 }
 
-export interface Ruling {
+export interface AuditDecision {
   readonly level: AuditLevel
   readonly omitStages: ReadonlySet<AuditStage>
   readonly omitManagedFields: boolean
 }
 
-export type AuditPolicy = (request: AuditedRequest) => Ruling
+export type AuditPolicy = (request: AuditedRequest) => AuditDecision
 
 export function compilePolicy(policy: Policy): AuditPolicy {
-  const rulings = (policy.rules ?? []).map((rule) => ({ matches: compileRule(rule), ruling: rulingOf(policy, rule) }))
-  const otherwise = rulingOf(policy, { level: 'None' })
+  const rules = (policy.rules ?? []).map((rule) => ({ matches: compileRule(rule), decision: decisionOf(policy, rule) }))
+  const noEvents = decisionOf(policy, { level: 'None' })
   return (request) => {
-    for (const { matches, ruling } of rulings) if (matches(request)) return ruling
-    return otherwise
+    for (const { matches, decision } of rules) if (matches(request)) return decision
+    return noEvents
   }
 }
 
-const rulingOf = (policy: Policy, rule: PolicyRule): Ruling => ({
+const decisionOf = (policy: Policy, rule: PolicyRule): AuditDecision => ({
   level: rule.level as AuditLevel,
   omitStages: new Set([...(policy.omitStages ?? []), ...(rule.omitStages ?? [])] as readonly AuditStage[]),
   omitManagedFields: rule.omitManagedFields ?? policy.omitManagedFields ?? false,
@@ -40,7 +38,6 @@ const rulingOf = (policy: Policy, rule: PolicyRule): Ruling => ({
 
 type Matches = (request: AuditedRequest) => boolean
 
-/** Only what the rule speaks of is looked at. */
 function compileRule(rule: PolicyRule): Matches {
   const conditions: Matches[] = []
   if (rule.users?.length) {
@@ -63,28 +60,38 @@ function compileRule(rule: PolicyRule): Matches {
 }
 
 function compileResources({ namespaces = [], resources = [] }: PolicyRule): Matches {
-  const places = new Set(namespaces)
+  const allowedNamespaces = new Set(namespaces)
   const groups = resources.map(compileGroup)
   return (request) => {
-    if (!request.info.isResource || (places.size > 0 && !places.has(request.info.namespace))) return false
+    if (!request.info.isResource || (allowedNamespaces.size > 0 && !allowedNamespaces.has(request.info.namespace))) return false
     return groups.length === 0 || groups.some((matches) => matches(request))
   }
 }
 
 function compileGroup({ group = '', resources = [], resourceNames = [] }: GroupResources): Matches {
   const names = new Set(resourceNames)
-  const wanted = new Set(resources)
-  return ({ info: { group: asked, resource, subresource }, name }) => {
-    if (asked !== group) return false
-    if (wanted.size === 0) return true
+  const patterns = new Set(resources)
+  return ({ info: { group: requestedGroup, resource, subresource }, name }) => {
+    if (requestedGroup !== group) return false
+    if (patterns.size === 0) return true
     if (names.size > 0 && !names.has(name)) return false
-    if (wanted.has('*') || wanted.has(`${resource}/*`)) return true
-    return subresource === '' ? wanted.has(resource) : wanted.has(`${resource}/${subresource}`) || wanted.has(`*/${subresource}`)
+    if (patterns.has('*') || patterns.has(`${resource}/*`)) return true
+    return subresource === '' ? patterns.has(resource) : patterns.has(`${resource}/${subresource}`) || patterns.has(`*/${subresource}`)
   }
 }
 
 function compilePaths(urls: readonly string[]): Matches {
   const exact = new Set(urls)
-  const beginnings = urls.filter((url) => url.endsWith('*')).map((url) => url.replace(/\*+$/, ''))
-  return ({ info }) => !info.isResource && (exact.has(info.path) || beginnings.some((beginning) => info.path.startsWith(beginning)))
+  const prefixes = urls.filter((url) => url.endsWith('*')).map((url) => url.replace(/\*+$/, ''))
+  return ({ info }) => !info.isResource && (exact.has(info.path) || prefixes.some((prefix) => info.path.startsWith(prefix)))
 }
+
+export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
+export type AuditLevel = (typeof auditLevels)[number]
+
+export const auditStages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
+export type AuditStage = (typeof auditStages)[number]
+
+const levelRanks: { readonly [Level in AuditLevel]: number } = { None: 0, Metadata: 1, Request: 2, RequestResponse: 3 }
+
+export const isAtLeast = (level: AuditLevel, other: AuditLevel): boolean => levelRanks[level] >= levelRanks[other]

@@ -1,40 +1,51 @@
-// The file of --audit-policy-file: read, and checked as the reference does.
+// Reads --audit-policy-file and validates it like kube-apiserver.
 
-import { ApiError } from '../api/api-error.js'
-import { type FieldError, invalid, notSupported, required } from '../api/field-error.js'
-import type { Identity } from '../api/identity.js'
-import { dnsSubdomain } from '../api/validation/text-rules.js'
-import { decodeBody } from '../codec/decode-body.js'
-import { readYaml } from '../codec/yaml/read-yaml.js'
-import { type GroupResources, type Policy, type PolicyRule, policy as policySchema } from '../resources/audit/v1.schema.js'
-import { auditLevels, auditStages } from './level.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import { type FieldError, invalid, notSupported, required } from '@cluster-apiserver/api/api/field-error.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { dnsSubdomain } from '@cluster-apiserver/api/api/validation/name-formats.js'
+import { decodeBody } from '@cluster-apiserver/api/codec/decode-object.js'
+import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
+import {
+  type GroupResources,
+  type Policy,
+  type PolicyRule,
+  policy as policySchema,
+} from '@cluster-apiserver/api/resources/audit/v1.schema.js'
+import { auditLevels, auditStages } from './audit-policy.js'
 
-export interface ReadPolicy {
+interface ReadPolicy {
   readonly policy: Policy
-  /** What stands in the file and means nothing. */
   readonly warnings: readonly string[]
 }
 
-/** Throws one sentence in the words of the reference. */
 export function readPolicy(text: string, { identity, path }: { readonly identity: Identity; readonly path: string }): ReadPolicy {
   const fail = (problem: string): never => {
     throw new Error(`loading audit policy file: ${problem}: from file ${path}`)
   }
   const { policy, warnings } = decode(text, identity, fail)
   const rules = policy.rules ?? []
+  const messages = messagesOf(rules.flatMap((rule, i) => checkRule(rule, `rules[${i}]`)))
+  if (messages.length > 0) fail(messages.length === 1 ? (messages[0] as string) : `[${messages.join(', ')}]`)
   if (rules.length === 0) fail('loaded illegal policy with 0 rules')
-  const errors = [...checkStages(policy.omitStages, 'omitStages'), ...rules.flatMap((rule, i) => checkRule(rule, `rules[${i}]`))]
-  const sentences = errors.map(({ field, message }) => `${field}: ${message}`)
-  if (sentences.length > 0) fail(sentences.length === 1 ? (sentences[0] as string) : `[${sentences.join(', ')}]`)
-  return { policy, warnings }
+  // kube-apiserver does not check omitStages of the whole policy, so an unknown stage there is only a warning.
+  return { policy, warnings: [...warnings, ...messagesOf(checkStages(policy.omitStages, 'omitStages'))] }
 }
+
+const messagesOf = (errors: readonly FieldError[]): readonly string[] => [
+  ...new Set(errors.map(({ field, message }) => `${field}: ${message}`)),
+]
 
 function decode(text: string, identity: Identity, fail: (problem: string) => never): ReadPolicy {
   const expected = { kind: 'Policy', apiVersion: `${identity.group({ stem: 'audit' })}/v1`, schema: policySchema }
   try {
-    const { kind, apiVersion } = (readYaml(text).value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown }
+    const { kind = expected.kind, apiVersion = '' } = (readYaml(text).value ?? {}) as {
+      readonly kind?: unknown
+      readonly apiVersion?: unknown
+    }
+    if (apiVersion === '') return fail(`unknown group version field ${identity.group({ stem: 'audit' })}/__internal, Kind=Policy in policy`)
     if (kind !== expected.kind || apiVersion !== expected.apiVersion)
-      return fail(`failed decoding: no kind ${JSON.stringify(kind ?? '')} is registered for version ${JSON.stringify(apiVersion ?? '')}`)
+      return fail(`failed decoding: no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`)
     const { object, problems } = decodeBody('yaml', Buffer.from(text), expected)
     return { policy: object as unknown as Policy, warnings: problems }
   } catch (thrown) {
@@ -46,21 +57,28 @@ function decode(text: string, identity: Identity, fail: (problem: string) => nev
 function checkRule(rule: PolicyRule, field: string): readonly FieldError[] {
   return [
     ...checkLevel(rule.level ?? '', `${field}.level`),
-    ...checkPaths(rule, `${field}.nonResourceURLs`),
-    ...(rule.resources ?? []).flatMap((group, i) => checkGroup(group, `${field}.resources[${i}]`)),
+    ...checkUrls(rule.nonResourceURLs, `${field}.nonResourceURLs`),
+    // The field path has no index, as in kube-apiserver.
+    ...(rule.resources ?? []).flatMap((group) => checkGroup(group, `${field}.resources`)),
     ...checkStages(rule.omitStages, `${field}.omitStages`),
+    ...checkResourcesOrUrls(rule, `${field}.nonResourceURLs`),
   ]
 }
+
+const checkResourcesOrUrls = (
+  { nonResourceURLs: urls = [], resources = [], namespaces = [] }: PolicyRule,
+  field: string,
+): readonly FieldError[] =>
+  urls.length > 0 && (resources.length > 0 || namespaces.length > 0)
+    ? [invalidTexts(field, urls, 'rules cannot apply to both regular resources and non-resource URLs')]
+    : []
 
 function checkLevel(level: string, field: string): readonly FieldError[] {
   if (level === '') return [required(field)]
   return (auditLevels as readonly string[]).includes(level) ? [] : [notSupported(field, level, auditLevels)]
 }
 
-function checkPaths({ nonResourceURLs: urls = [], resources = [], namespaces = [] }: PolicyRule, field: string): readonly FieldError[] {
-  if (urls.length > 0 && (resources.length > 0 || namespaces.length > 0)) {
-    return [invalidTexts(field, urls, 'rules cannot apply to both regular resources and non-resource URLs')]
-  }
+function checkUrls(urls: readonly string[] = [], field: string): readonly FieldError[] {
   return urls.flatMap((url, i) => {
     if (url === '*') return []
     const problems: FieldError[] = []
@@ -88,9 +106,8 @@ const checkStages = (stages: readonly string[] = [], field: string): readonly Fi
       : [invalid(`${field}[${i}]`, stage, `allowed stages are ${auditStages.join(',')}`)],
   )
 
-/** Several texts in the form in which the reference shows them. */
-const invalidTexts = (field: string, texts: readonly string[], why: string): FieldError => ({
+const invalidTexts = (field: string, texts: readonly string[], detail: string): FieldError => ({
   reason: 'FieldValueInvalid',
   field,
-  message: `Invalid value: []string{${texts.map((text) => JSON.stringify(text)).join(', ')}}: ${why}`,
+  message: `Invalid value: []string{${texts.map((text) => JSON.stringify(text)).join(', ')}}: ${detail}`,
 })

@@ -1,4 +1,4 @@
-// A log file that is rotated: when it is too long it is put aside under the time of day, and what was put aside is compressed and removed in time.
+// Rotating log file: a full file is renamed with a timestamp; backups are removed by number and age, and compressed if configured.
 
 import {
   closeSync,
@@ -17,67 +17,61 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { type Logger, silentLogger } from '../base/logger.js'
-import type { LineTarget } from './log-backend.js'
+import { type Logger, silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import type { LineWriter } from './log-backend.js'
 
-export interface Rotation {
+interface Rotation {
   readonly path: string
   readonly maxBytes: number
-  /** Days; 0: for ever. */
+  /** 0: unlimited. */
   readonly maxAgeDays: number
-  /** 0: any number. */
+  /** 0: unlimited number. */
   readonly maxBackups: number
-  readonly compresses: boolean
+  readonly shouldCompress: boolean
 }
 
-export interface LogFileParts {
+interface LogFileParts {
   readonly logger?: Logger
   readonly now?: () => number
 }
 
 const dayMs = 86_400_000
 const newline = Buffer.from('\n')
-/** How much more is written to a file that could not be put aside before that is tried again. */
+/** Bytes written after a failed rotation before the next attempt. */
 const retryBytes = 1 << 20
 
-export class LogFile implements LineTarget {
+export class RotatingLogFile implements LineWriter {
   readonly #rotation: Rotation
   readonly #logger: Logger
   readonly #now: () => number
   #descriptor: number | undefined
   #bytes = 0
-  /** Pipes and devices such as `/dev/null` stay where they are. */
   #isFile = true
-  /** The file ends with a part of a line: a server that was killed or a disk that was full may have left it. */
-  #isLineOpen = false
-  /** The length at which the file is put aside. */
-  #mostBytes: number
-  /** What was put aside is dealt with one time after the other. */
-  #tidying: Promise<void> = Promise.resolve()
+  /** True if the last line is partial, after a killed server or a full disk. */
+  #endsInPartialLine = false
+  #rotateAtBytes: number
+  #cleaningUp: Promise<void> = Promise.resolve()
 
-  /** Throws where the file cannot be opened. */
   constructor(rotation: Rotation, { logger = silentLogger, now = Date.now }: LogFileParts = {}) {
     this.#rotation = rotation
     this.#logger = logger
     this.#now = now
-    this.#mostBytes = rotation.maxBytes
+    this.#rotateAtBytes = rotation.maxBytes
     this.#open()
-    // Time has passed since the last rotation, and it may have been cut off.
-    if (this.#isFile) this.#tidySoon()
+    if (this.#isFile) this.#scheduleCleanUp()
   }
 
-  /** Writes all of it, or throws and leaves the file as it was. */
-  append(lines: Buffer): undefined {
+  async append(lines: Buffer): Promise<void> {
     let descriptor = this.#descriptor ?? this.#open()
-    if (this.#bytes > 0 && this.#bytes + lines.length > this.#mostBytes && this.#isFile) descriptor = this.#rotate()
-    if (this.#isLineOpen) this.#write(descriptor, newline)
-    this.#isLineOpen = false
+    if (this.#bytes > 0 && this.#bytes + lines.length > this.#rotateAtBytes && this.#isFile) descriptor = this.#rotate()
+    if (this.#endsInPartialLine) this.#write(descriptor, newline)
+    this.#endsInPartialLine = false
     this.#write(descriptor, lines)
   }
 
   async close(): Promise<void> {
-    this.#drop()
-    await this.#tidying
+    this.#closeDescriptor()
+    await this.#cleaningUp
   }
 
   #write(descriptor: number, lines: Buffer): void {
@@ -86,24 +80,24 @@ export class LogFile implements LineTarget {
     try {
       while (at < length) at += writeSync(descriptor, lines, at)
     } catch (thrown) {
-      if (at > 0) this.#takeBack(descriptor, at)
-      this.#drop()
+      if (at > 0) this.#truncatePartialLine(descriptor, at)
+      this.#closeDescriptor()
       throw thrown
     }
     this.#bytes += length
   }
 
-  /** What was written of lines when the disk was full. Where it has to stay, it is ended when the file is opened anew. */
-  #takeBack(descriptor: number, written: number): void {
+  /** Removes the bytes of a failed append. If that fails, the partial line gets a newline before the next append. */
+  #truncatePartialLine(descriptor: number, written: number): void {
     try {
-      // Others who write to the same file keep what is theirs.
+      // Not if another process has appended to the file.
       if (fstatSync(descriptor).size === this.#bytes + written) ftruncateSync(descriptor, this.#bytes)
     } catch (err) {
-      this.#logger.warn({ err }, 'cannot remove a partial line from the audit log')
+      this.#logger.warn({ err }, 'cannot remove a partial line from the audit log; it is ended with the next line')
     }
   }
 
-  /** With its folder, which may have been removed with it. */
+  /** Creates the folder, too. */
   #open(): number {
     const { path } = this.#rotation
     mkdirSync(dirname(path), { recursive: true })
@@ -112,74 +106,72 @@ export class LogFile implements LineTarget {
     const stats = fstatSync(descriptor)
     this.#bytes = stats.size
     this.#isFile = stats.isFile()
-    this.#isLineOpen = this.#isFile && stats.size > 0 && lastByte(path, stats.size) !== newline[0]
+    this.#endsInPartialLine = this.#isFile && stats.size > 0 && lastByte(path, stats.size) !== newline[0]
     return descriptor
   }
 
-  /** The next line opens the file anew. */
-  #drop(): void {
+  #closeDescriptor(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
     this.#descriptor = undefined
   }
 
-  /** A file that cannot be put aside is continued: better too long a file than lost lines. */
+  /** If the file cannot be renamed, appends to it rather than lose lines. */
   #rotate(): number {
     const { path, maxBytes } = this.#rotation
-    this.#drop()
+    this.#closeDescriptor()
     try {
-      // Somebody else may have moved or removed it.
       if (existsSync(path)) renameSync(path, this.#backupName())
-      this.#mostBytes = maxBytes
-    } catch (err) {
-      this.#mostBytes = this.#bytes + retryBytes
-      this.#logger.warn({ err }, 'cannot rotate the audit log; appending to the current file')
+      this.#rotateAtBytes = maxBytes
+    } catch (error) {
+      this.#rotateAtBytes = this.#bytes + retryBytes
+      this.#logger.warn({ error }, 'cannot rotate the audit log; appending to the current file')
       return this.#open()
     }
     const descriptor = this.#open()
-    this.#tidySoon()
+    this.#scheduleCleanUp()
     return descriptor
   }
 
-  /** What fails is tried again with the next rotation. */
-  #tidySoon(): void {
-    const { maxBackups, maxAgeDays, compresses } = this.#rotation
-    if (maxBackups === 0 && maxAgeDays === 0 && !compresses) return
-    this.#tidying = this.#tidying
-      .then(() => this.#tidy())
-      .catch((err: unknown) => this.#logger.warn({ err }, 'cannot compress or remove old audit logs'))
+  #scheduleCleanUp(): void {
+    const { maxBackups, maxAgeDays, shouldCompress } = this.#rotation
+    if (maxBackups === 0 && maxAgeDays === 0 && !shouldCompress) return
+    this.#cleaningUp = this.#cleaningUp
+      .then(() => this.#cleanUpBackups())
+      .catch((error: unknown) => this.#logger.warn({ error }, 'cannot compress or remove old audit logs'))
   }
 
   #backupName(): string {
     const { path } = this.#rotation
-    const ending = extname(path)
-    // Two within a millisecond have different names.
+    const extension = extname(path)
+    // Two rotations within a millisecond need different names.
     for (let ms = this.#now(); ; ms++) {
       const time = new Date(ms).toISOString().slice(0, -1).replaceAll(':', '-')
-      const name = join(dirname(path), `${basename(path, ending)}-${time}${ending}`)
+      const name = join(dirname(path), `${basename(path, extension)}-${time}${extension}`)
       if (!existsSync(name) && !existsSync(`${name}.gz`)) return name
     }
   }
 
-  async #tidy(): Promise<void> {
-    const { path, maxBackups, maxAgeDays, compresses } = this.#rotation
+  async #cleanUpBackups(): Promise<void> {
+    const { path, maxBackups, maxAgeDays, shouldCompress } = this.#rotation
     const folder = dirname(path)
     const backups = await this.#backups(folder)
     const oldest = maxAgeDays === 0 ? Number.NEGATIVE_INFINITY : this.#now() - maxAgeDays * dayMs
     for (const [i, { name, ms }] of backups.entries()) {
       if ((maxBackups > 0 && i >= maxBackups) || ms < oldest) await rm(join(folder, name), { force: true })
-      else if (compresses && !name.endsWith('.gz')) await compress(join(folder, name))
+      else if (shouldCompress && !name.endsWith('.gz')) await compress(join(folder, name))
     }
   }
 
-  /** The newest first. */
   async #backups(folder: string): Promise<readonly { readonly name: string; readonly ms: number }[]> {
-    const ending = extname(this.#rotation.path)
-    const beginning = `${basename(this.#rotation.path, ending)}-`
+    const extension = extname(this.#rotation.path)
+    const prefix = `${basename(this.#rotation.path, extension)}-`
     const found: { name: string; ms: number }[] = []
     for (const name of await readdir(folder)) {
-      const plain = name.endsWith('.gz') ? name.slice(0, -3) : name
-      if (!plain.startsWith(beginning) || !plain.endsWith(ending)) continue
-      const time = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(plain.slice(beginning.length, plain.length - ending.length))
+      const uncompressedName = name.endsWith('.gz') ? name.slice(0, -3) : name
+      if (!uncompressedName.startsWith(prefix) || !uncompressedName.endsWith(extension)) continue
+      const time = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3})$/.exec(
+        uncompressedName.slice(prefix.length, uncompressedName.length - extension.length),
+      )
       if (time !== null) found.push({ name, ms: Date.parse(`${time[1]}:${time[2]}:${time[3]}Z`) })
     }
     return found.sort((a, b) => b.ms - a.ms)
@@ -196,7 +188,7 @@ function lastByte(path: string, size: number): number | undefined {
   }
 }
 
-/** Under its own name only when it is whole. */
+/** Renames the compressed file only when it is complete. */
 async function compress(path: string): Promise<void> {
   const unfinished = `${path}.gz.tmp`
   await pipeline(createReadStream(path), createGzip(), createWriteStream(unfinished, { mode: 0o600 }))

@@ -1,60 +1,52 @@
-// Events and batches that are too large for their backend: an event goes without the objects in it or further shortened, and a batch in parts.
+// Truncating audit backend: shortens events over the size limit, drops events that stay too large, and splits large batches.
 
-import type { AuditTallies, Backend } from './backend.js'
-import type { AuditEvent } from './record.js'
+import type { AuditCounters, Backend } from './audit.js'
+import type { AuditEvent } from './audit-record.js'
 
 export interface Truncation {
   readonly maxEventBytes: number
   readonly maxBatchBytes: number
 }
 
-export class Truncated implements Backend {
+export class TruncatingBackend implements Backend {
   readonly #backend: Backend
   readonly #limits: Truncation
-  readonly #tallies: AuditTallies
+  readonly #counters: AuditCounters
 
-  constructor(backend: Backend, limits: Truncation, tallies: AuditTallies) {
+  constructor(backend: Backend, limits: Truncation, counters: AuditCounters) {
     this.#backend = backend
     this.#limits = limits
-    this.#tallies = tallies
+    this.#counters = counters
   }
 
-  process(events: readonly AuditEvent[]): boolean | Promise<boolean> {
-    const parts: AuditEvent[][] = [[]]
+  async process(events: readonly AuditEvent[]): Promise<boolean> {
+    const batches: AuditEvent[][] = [[]]
     let bytes = 0
-    let isWhole = true
+    let isComplete = true
     for (const event of events) {
-      const fitting = this.#fit(event)
+      const fitting = this.#truncate(event)
       if (fitting === undefined) {
-        this.#tallies.countLost('truncate', 1)
-        isWhole = false
+        this.#counters.countLost('truncate', 1)
+        isComplete = false
         continue
       }
       const size = Buffer.byteLength(fitting.text)
       if (bytes + size > this.#limits.maxBatchBytes && bytes > 0) {
-        parts.push([])
+        batches.push([])
         bytes = 0
       }
       bytes += size
-      parts.at(-1)?.push(fitting)
+      batches.at(-1)?.push(fitting)
     }
-    return this.#send(
-      parts.filter(({ length }) => length > 0),
-      isWhole,
-    )
+    const sent = batches.filter(({ length }) => length > 0).map((batch) => this.#backend.process(batch))
+    return (await Promise.all(sent)).every(Boolean) && isComplete
   }
 
   close(): Promise<void> {
     return this.#backend.close()
   }
 
-  #send(parts: readonly (readonly AuditEvent[])[], isWhole: boolean): boolean | Promise<boolean> {
-    const results = parts.map((part) => this.#backend.process(part))
-    if (results.every((result) => typeof result === 'boolean')) return isWhole && results.every(Boolean)
-    return Promise.all(results).then((all) => isWhole && all.every(Boolean))
-  }
-
-  #fit(event: AuditEvent): AuditEvent | undefined {
+  #truncate(event: AuditEvent): AuditEvent | undefined {
     const { maxEventBytes } = this.#limits
     if (isWithin(event.text, maxEventBytes)) return event
     const text = event.shortened().find((shorter) => isWithin(shorter, maxEventBytes))
@@ -62,6 +54,6 @@ export class Truncated implements Backend {
   }
 }
 
-/** A text has at least as many bytes as characters, and at most three times as many. */
+/** A string has between one and three times as many bytes as UTF-16 code units. */
 const isWithin = (text: string, bytes: number): boolean =>
   text.length * 3 <= bytes || (text.length <= bytes && Buffer.byteLength(text) <= bytes)

@@ -1,17 +1,17 @@
-// Lists of events on their way to a service: tries, pauses, what is lost.
+// Webhook audit backend: retries, backoff, lost events.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { silentLogger } from '../base/logger.js'
-import { AuditTallies } from './backend.js'
-import type { AuditEvent, EventFacts } from './record.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { AuditCounters } from './audit.js'
+import type { AuditEvent, EventFacts } from './audit-record.js'
 import { WebhookBackend } from './webhook-backend.js'
 
 const event = (text: string): AuditEvent => ({ text, shortened: () => [], facts: {} as EventFacts })
 
 function backendOf(statuses: readonly (number | Error)[]) {
   const sent: string[] = []
-  const tallies = new AuditTallies()
+  const counters = new AuditCounters()
   let isClosed = false
   const endpoint = {
     post: async (json: string) => {
@@ -24,38 +24,38 @@ function backendOf(statuses: readonly (number | Error)[]) {
       isClosed = true
     },
   }
-  const backend = new WebhookBackend({ endpoint, apiVersion: 'audit/v1', initialBackoffMs: 1, tallies, logger: silentLogger })
-  return { backend, sent, tallies, isClosed: () => isClosed }
+  const backend = new WebhookBackend({ endpoint, apiVersion: 'audit/v1', initialBackoffMs: 1, counters, logger: silentLogger })
+  return { backend, sent, counters, isClosed: () => isClosed }
 }
 
-test('a list of events', async () => {
+test('events are sent as an EventList', async () => {
   const { backend, sent } = backendOf([])
   assert.equal(await backend.process([event('{"a":1}'), event('{"b":2}')]), true)
   assert.deepEqual(JSON.parse(sent[0] ?? ''), { kind: 'EventList', apiVersion: 'audit/v1', metadata: {}, items: [{ a: 1 }, { b: 2 }] })
 })
 
-test('what is not taken is sent again, and lost after five tries', async () => {
-  const good = backendOf([new Error('nobody there'), 503, 429])
+test('failed lists are sent again, and lost after five attempts', async () => {
+  const good = backendOf([new Error('connection refused'), 503, 429])
   assert.equal(await good.backend.process([event('{}')]), true)
   assert.equal(good.sent.length, 4)
   const bad = backendOf([500, 500, 500, 500, 500, 200])
   assert.equal(await bad.backend.process([event('{}'), event('{}')]), false)
-  assert.deepEqual([bad.sent.length, bad.tallies.errors.get('webhook')], [5, 2])
+  assert.deepEqual([bad.sent.length, bad.counters.errors.get('webhook')], [5, 2])
 })
 
-test('a refusal is not asked for again', async () => {
-  const { backend, sent, tallies } = backendOf([403])
+test('a permanent error status is not retried', async () => {
+  const { backend, sent, counters } = backendOf([403])
   assert.equal(await backend.process([event('{}')]), false)
-  assert.deepEqual([sent.length, tallies.errors.get('webhook')], [1, 1])
+  assert.deepEqual([sent.length, counters.errors.get('webhook')], [1, 1])
 })
 
-test('the end waits for no pause', async () => {
+test('close does not wait for a backoff', async () => {
   const { backend, isClosed } = backendOf([500, 500, 500])
   const slow = new WebhookBackend({
     endpoint: { post: async () => ({ status: 500, retryAfter: undefined }), close: () => undefined },
     apiVersion: 'audit/v1',
     initialBackoffMs: 60_000,
-    tallies: new AuditTallies(),
+    counters: new AuditCounters(),
     logger: silentLogger,
   })
   const lost = slow.process([event('{}')])

@@ -1,32 +1,28 @@
-// May you: the authorizers in the order in which they are asked. The first that has an opinion decides; silence refuses.
+// Authorizers in their order. The first that allows or denies decides; if none has an opinion, the request is forbidden.
 
-import { ApiError, forbidden } from '../api/api-error.js'
-import type { RequestInfo } from '../api/request-info.js'
-import type { User } from '../api/user.js'
-import { aggregate } from './problems.js'
+import { ApiError, forbidden } from '@cluster-apiserver/api/api/api-error.js'
+import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
+import { mastersGroup, type User } from '@cluster-apiserver/api/api/user.js'
+import { listSome } from '@cluster-apiserver/api/base/shorten.js'
 
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
-  /** Why, for people; often empty. */
   readonly reason: string
-  /** What went wrong on the way; left out where nothing did. Whoever is not allowed anything then is told that, and not that it is forbidden. */
+  /** Failure of the authorizer. If no other authorizer decides, the client gets 500 with this text and not 403. */
   readonly error?: string
 }
 
-/** Decisions without a reason, which most are: one value for all requests. */
 export const allow: Decision = { verdict: 'allow', reason: '' }
 export const noOpinion: Decision = { verdict: 'no-opinion', reason: '' }
 
-/** What is asked for, as far as rights go. */
 export type AccessAttributes = Pick<
   RequestInfo,
   'isResource' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name' | 'path'
 > & {
-  /** Of requests, and those that only rules know: `impersonate`, `bind`, `escalate`, `approve`. */
+  /** Verb of a request, or one that exists only in rules, such as `impersonate`, `bind`, `escalate`, `approve`. */
   readonly verb: string
 }
 
-/** Who asks for what: a request of a client, or one that a review is about. */
 export interface AccessRequest {
   readonly user: User
   readonly info: AccessAttributes
@@ -34,17 +30,14 @@ export interface AccessRequest {
 
 export interface Authorizer {
   readonly name: string
-  authorize(request: AccessRequest): Decision | Promise<Decision>
-  /** What somebody may do in a namespace; left out by those that decide each case by itself. */
-  rulesFor?(user: User, namespace: string): UserRules | Promise<UserRules>
+  authorize(request: AccessRequest): Promise<Decision>
+  rulesFor?(user: User, namespace: string): Promise<UserRules>
 }
 
 export interface UserRules {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
-  /** What went wrong; empty where nothing did. */
   readonly problem?: string
-  /** Whether somebody may do more than that. */
   readonly isIncomplete?: boolean
 }
 
@@ -60,38 +53,32 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** Asks one after the other; synchronous as long as they are. */
-export function authorizeWith(
-  authorizers: readonly Authorizer[],
-  request: AccessRequest,
-  from = 0,
-  before = noOpinion,
-): Decision | Promise<Decision> {
-  let silent = before
-  for (let i = from; i < authorizers.length; i++) {
-    const decision = (authorizers[i] as Authorizer).authorize(request)
-    if (decision instanceof Promise) {
-      const known = silent
-      return decision.then((decided) =>
-        decided.verdict === 'no-opinion' ? authorizeWith(authorizers, request, i + 1, together(known, decided)) : decided,
-      )
-    }
+export async function authorizeWith(authorizers: readonly Authorizer[], request: AccessRequest): Promise<Decision> {
+  let combined = noOpinion
+  for (const authorizer of authorizers) {
+    const decision = await authorizer.authorize(request)
     if (decision.verdict !== 'no-opinion') return decision
-    silent = together(silent, decision)
+    combined = mergeDecisions(combined, decision)
   }
-  return silent
+  return combined
 }
 
-/** Whoever is refused by silence is told everything that was said meanwhile. */
-function together(one: Decision, other: Decision): Decision {
-  if (other.reason === '' && other.error === undefined) return one
-  if (one.reason === '' && one.error === undefined) return other
-  const reason = [one.reason, other.reason].filter(Boolean).join('\n')
-  const error = aggregate([one.error ?? '', other.error ?? ''].filter(Boolean))
+function mergeDecisions(first: Decision, second: Decision): Decision {
+  if (second.reason === '' && second.error === undefined) return first
+  if (first.reason === '' && first.error === undefined) return second
+  const reason = [first.reason, second.reason].filter(Boolean).join('\n')
+  const error = aggregate([first.error ?? '', second.error ?? ''].filter(Boolean))
   return { verdict: 'no-opinion', reason, ...(error === '' ? {} : { error }) }
 }
 
-/** The rules of all authorizers, one after the other. */
+export const aggregate = (problems: readonly string[]): string => aggregateSome(problems, 0)
+
+/** `omitted` is the number of further problems that are not listed. */
+export function aggregateSome(problems: readonly string[], omitted: number): string {
+  const distinct = [...new Set(problems)]
+  return distinct.length > 1 || omitted > 0 ? `[${listSome(distinct, omitted)}]` : (distinct[0] ?? '')
+}
+
 export async function rulesWith(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<UserRules> {
   const resourceRules: ResourceRule[] = []
   const nonResourceRules: NonResourceRule[] = []
@@ -107,7 +94,6 @@ export async function rulesWith(authorizers: readonly Authorizer[], user: User, 
   return { resourceRules, nonResourceRules, problem: aggregate(problems), isIncomplete }
 }
 
-/** Of somebody who decides each case by itself. */
 export const unknownRules = ({ name }: Pick<Authorizer, 'name'>): UserRules => ({
   resourceRules: [],
   nonResourceRules: [],
@@ -115,15 +101,33 @@ export const unknownRules = ({ name }: Pick<Authorizer, 'name'>): UserRules => (
   isIncomplete: true,
 })
 
-/** The refusal in the reference's words. */
-export function refusal({ user, info }: AccessRequest, { reason }: Decision): ApiError {
+export function forbiddenError({ user, info }: AccessRequest, { reason }: Decision): ApiError {
   const why = reason === '' ? '' : `: ${reason}`
   if (!info.isResource) {
     const message = `forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"${why}`
     return new ApiError({ code: 403, reason: 'Forbidden', message, details: {} })
   }
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
-  const place = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`
-  const cannot = `User "${user.name}" cannot ${info.verb} resource "${resource}" in API group "${info.group}" ${place}${why}`
-  return forbidden({ group: info.group, resource: info.resource, kind: '' }, info.name, cannot)
+  const scope = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`
+  const message = `User "${user.name}" cannot ${info.verb} resource "${resource}" in API group "${info.group}" ${scope}${why}`
+  return forbidden({ group: info.group, resource: info.resource, kind: '' }, info.name, message)
+}
+
+const rulesForEverything: UserRules = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+}
+export const noRules: UserRules = { resourceRules: [], nonResourceRules: [] }
+
+export const alwaysAllow: Authorizer = { name: 'AlwaysAllow', authorize: async () => allow, rulesFor: async () => rulesForEverything }
+
+const forbiddenAll = { verdict: 'no-opinion', reason: 'Everything is forbidden.' } as const
+
+export const alwaysDeny: Authorizer = { name: 'AlwaysDeny', authorize: async () => forbiddenAll, rulesFor: async () => noRules }
+
+/** Allows members of `system:masters` everything, before all other authorizers; SelfSubjectRulesReview does not show it. */
+export const allowMasters: Authorizer = {
+  name: 'masters',
+  authorize: async ({ user }) => (user.groups.includes(mastersGroup) ? allow : noOpinion),
+  rulesFor: async () => noRules,
 }

@@ -1,36 +1,36 @@
-// Whom the headers of a request name, and which rights that needs.
+// Impersonate-* headers: the impersonated user and the required permissions.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../api/api-error.js'
-import { identityOf } from '../api/identity.js'
-import { impersonationOf } from './impersonate.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { readImpersonation } from './impersonation.js'
 
 const identity = identityOf('kubernetes')
-const asked = (...headers: string[]) => impersonationOf(headers, identity)
-const rightsOf = (...headers: string[]): readonly string[] =>
-  (asked(...headers)?.rights ?? []).map(
+const impersonate = (...headers: string[]) => readImpersonation(headers, identity)
+const permissionsOf = (...headers: string[]): readonly string[] =>
+  (impersonate(...headers)?.permissions ?? []).map(
     ({ verb, group, namespace, resource, subresource, name }) => `${verb} ${group}/${resource}/${subresource} ${namespace}/${name}`,
   )
 
-test('without headers, or with an empty user, nobody else is meant', () => {
-  assert.equal(asked('Accept', 'x'), undefined)
-  assert.equal(asked('Impersonate-User', ''), undefined)
-  assert.throws(() => asked('Impersonate-User', '', 'Impersonate-Group', 'system:masters'), /Impersonate-User is missing/)
+test('without Impersonate-* headers, or with an empty user, no user is impersonated', () => {
+  assert.equal(impersonate('Accept', 'x'), undefined)
+  assert.equal(impersonate('Impersonate-User', ''), undefined)
+  assert.throws(() => impersonate('Impersonate-User', '', 'Impersonate-Group', 'system:masters'), /require Impersonate-User/)
 })
 
-test('names beyond ASCII are those whose bytes came', () => {
+test('header values are decoded as UTF-8', () => {
   const bytes = (text: string): string => Buffer.from(text).toString('latin1')
   const headers = ['Impersonate-User', bytes('Łukasz'), 'Impersonate-Group', bytes('Größe'), 'Impersonate-Extra-a', bytes('李')]
-  const { name, groups, extra } = asked(...headers)?.user ?? {}
+  const { name, groups, extra } = impersonate(...headers)?.user ?? {}
   assert.deepEqual([name, groups, extra], ['Łukasz', ['Größe', 'system:authenticated'], { a: ['李'] }])
-  assert.deepEqual(rightsOf(...headers).slice(0, 2), ['impersonate /users/ /Łukasz', 'impersonate /groups/ /Größe'])
+  assert.deepEqual(permissionsOf(...headers).slice(0, 2), ['impersonate /users/ /Łukasz', 'impersonate /groups/ /Größe'])
 })
 
-test('each header needs a right of its own', () => {
+test('each Impersonate-* header requires its own permission', () => {
   const headers = ['IMPERSONATE-USER', 'zoe', 'Impersonate-Group', 'a, b', 'impersonate-group', 'c', 'Impersonate-Uid', 'u 1']
   const extra = ['Impersonate-Extra-Scopes', 'x', 'Impersonate-Extra-scopes', 'y', 'Impersonate-Extra-acme.com%2FProject', 'p']
-  assert.deepEqual(rightsOf(...headers, ...extra), [
+  assert.deepEqual(permissionsOf(...headers, ...extra), [
     'impersonate /users/ /zoe',
     'impersonate /groups/ /a, b',
     'impersonate /groups/ /c',
@@ -39,7 +39,7 @@ test('each header needs a right of its own', () => {
     'impersonate authentication.k8s.io/userextras/acme.com/project /p',
     'impersonate authentication.k8s.io/uids/ /u 1',
   ])
-  assert.deepEqual(asked(...headers, ...extra)?.user, {
+  assert.deepEqual(impersonate(...headers, ...extra)?.user, {
     name: 'zoe',
     uid: 'u 1',
     groups: ['a, b', 'c', 'system:authenticated'],
@@ -47,8 +47,8 @@ test('each header needs a right of its own', () => {
   })
 })
 
-test('an account is one only by its whole name', () => {
-  assert.deepEqual(rightsOf('impersonate-user', 'system:serviceaccount:space:robot'), ['impersonate /serviceaccounts/ space/robot'])
+test('only a full service account name is checked as `serviceaccounts`', () => {
+  assert.deepEqual(permissionsOf('impersonate-user', 'system:serviceaccount:space:robot'), ['impersonate /serviceaccounts/ space/robot'])
   for (const name of [
     'system:serviceaccount:space',
     'system:serviceaccount:space:a:b',
@@ -56,7 +56,7 @@ test('an account is one only by its whole name', () => {
     'system:serviceaccount::a',
     'system:serviceaccount:a.b:c',
   ])
-    assert.deepEqual(rightsOf('impersonate-user', name), [`impersonate /users/ /${name}`])
+    assert.deepEqual(permissionsOf('impersonate-user', name), [`impersonate /users/ /${name}`])
 })
 
 const groups: readonly { readonly headers: readonly string[]; readonly groups: readonly string[] }[] = [
@@ -75,7 +75,7 @@ const groups: readonly { readonly headers: readonly string[]; readonly groups: r
 ]
 
 for (const row of groups) {
-  test(`groups of ${row.headers.join(' ')}`, () => assert.deepEqual(asked(...row.headers)?.user.groups, row.groups))
+  test(`groups of ${row.headers.join(' ')}`, () => assert.deepEqual(impersonate(...row.headers)?.user.groups, row.groups))
 }
 
 const refused: readonly { readonly headers: readonly string[]; readonly code: number }[] = [
@@ -88,14 +88,14 @@ const refused: readonly { readonly headers: readonly string[]; readonly code: nu
 ]
 
 for (const row of refused) {
-  test(`refused: ${row.headers.slice(0, 4).join(' ')}`, () =>
+  test(`headers ${row.headers.slice(0, 4).join(' ')} return ${row.code}`, () =>
     assert.throws(
-      () => asked(...row.headers),
+      () => impersonate(...row.headers),
       (thrown) => thrown instanceof ApiError && thrown.status.code === row.code,
     ))
 }
 
-test('of a user or uid that stands twice the first counts, and is the one that is asked about', () => {
-  const twice = asked('impersonate-user', 'zoe', 'impersonate-user', 'admin', 'impersonate-uid', '1', 'impersonate-uid', '2')
-  assert.deepEqual([twice?.user.name, twice?.user.uid, twice?.rights.length], ['zoe', '1', 2])
+test('of repeated Impersonate-User and Impersonate-Uid the first counts and is authorized', () => {
+  const twice = impersonate('impersonate-user', 'zoe', 'impersonate-user', 'admin', 'impersonate-uid', '1', 'impersonate-uid', '2')
+  assert.deepEqual([twice?.user.name, twice?.user.uid, twice?.permissions.length], ['zoe', '1', 2])
 })

@@ -1,10 +1,11 @@
-// Which schema a kind has, for every kind and version of the catalogue under both identities: what the codec command looks up.
+// Schemas of built-in kinds, also of removed versions, for the command codec; API groups may have the names of either --identity.
 
-import { type GroupName, identityNames, identityOf } from '../api/identity.js'
-import * as meta from '../api/meta.schema.js'
-import { partialObjectMetadataListV1beta1 } from '../codec/partial-metadata.js'
-import { listSchemaOf } from '../codec/protobuf.js'
-import type { SchemaNode, StructNode } from '../schema/node.js'
+import { type GroupName, identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import * as meta from '@cluster-apiserver/api/api/meta.schema.js'
+import { partialObjectMetadataListV1beta1 } from '@cluster-apiserver/api/codec/partial-metadata.js'
+import { listSchemaOf } from '@cluster-apiserver/api/codec/protobuf-envelope.js'
+import { loadSchemas } from '@cluster-apiserver/api/resources/load-schemas.js'
+import type { SchemaNode, StructNode } from '@cluster-apiserver/api/schema/node.js'
 
 interface GroupVersions {
   readonly group: GroupName
@@ -13,7 +14,6 @@ interface GroupVersions {
 
 const stem = (name: string): GroupName => ({ stem: name })
 
-/** One schema file each. */
 export const groupVersions: readonly GroupVersions[] = [
   { group: '', versions: ['v1'] },
   { group: stem('admission'), versions: ['v1', 'v1beta1'] },
@@ -34,6 +34,7 @@ export const groupVersions: readonly GroupVersions[] = [
   { group: stem('flowcontrol.apiserver'), versions: ['v1beta2', 'v1beta3'] },
   { group: stem('imagepolicy'), versions: ['v1alpha1'] },
   { group: stem('internal.apiserver'), versions: ['v1alpha1'] },
+  { group: stem('metrics'), versions: ['v1beta1'] },
   { group: stem('networking'), versions: ['v1', 'v1alpha1'] },
   { group: stem('node'), versions: ['v1'] },
   { group: 'policy', versions: ['v1'] },
@@ -43,8 +44,8 @@ export const groupVersions: readonly GroupVersions[] = [
   { group: stem('storage'), versions: ['v1', 'v1beta1'] },
 ]
 
-/** Kinds of versions that are gone, whose form is that of a later version to the byte. Others had fields that no later one has. */
-const goneVersions: readonly { readonly group: GroupName; readonly version: string; readonly like: string; readonly kinds: string }[] = [
+/** Removed versions, and the later version `like` with the same format. */
+const removedVersions: readonly { readonly group: GroupName; readonly version: string; readonly like: string; readonly kinds: string }[] = [
   {
     group: stem('admissionregistration'),
     version: 'v1beta1',
@@ -72,26 +73,25 @@ const goneVersions: readonly { readonly group: GroupName; readonly version: stri
 
 type SchemaModule = { readonly [name: string]: unknown }
 
-/** `rbac-authorization/v1`: where the schemas of a version lie. */
+/** Path of the schemas of a version, such as `rbac-authorization/v1`. */
 export const schemaPath = (group: GroupName, version: string): string =>
   `${(typeof group === 'string' ? group || 'core' : group.stem).replaceAll('.', '-')}/${version}`
 
-/** The schema of a kind, under either identity; the event of a watch has neither a kind nor a version. */
 export async function findSchema(apiVersion: string, kind: string): Promise<StructNode | undefined> {
   if (apiVersion === '' && kind === '') return meta.watchEvent
   const path = pathOf(apiVersion, kind)
-  const own = path === undefined ? undefined : schemaIn(await import(`../resources/${path}.schema.js`), kind)
-  return own ?? metaSchema(apiVersion, kind)
+  const schema = path === undefined ? undefined : schemaIn(await loadSchemas(path), kind)
+  return schema ?? metaSchema(apiVersion, kind)
 }
 
 function pathOf(apiVersion: string, kind: string): string | undefined {
   const slash = apiVersion.indexOf('/')
   const group = apiVersion.slice(0, Math.max(slash, 0))
   const version = apiVersion.slice(slash + 1)
-  const gone = goneVersions.find(
+  const removed = removedVersions.find(
     (entry) => isNamed(entry.group, group) && entry.version === version && entry.kinds.split(' ').includes(kind),
   )
-  if (gone !== undefined) return schemaPath(gone.group, gone.like)
+  if (removed !== undefined) return schemaPath(removed.group, removed.like)
   const found = groupVersions.find((entry) => isNamed(entry.group, group) && entry.versions.includes(version))
   return found && schemaPath(found.group, version)
 }
@@ -100,10 +100,9 @@ const identities = identityNames.map(identityOf)
 
 const isNamed = (group: GroupName, name: string): boolean => identities.some((identity) => identity.group(group) === name)
 
-/** A kind of its own, or the list of one. */
 function schemaIn(module: SchemaModule, kind: string): StructNode | undefined {
-  const own = structIn(module, kind)
-  if (own !== undefined || !kind.endsWith('List')) return own
+  const struct = structIn(module, kind)
+  if (struct !== undefined || !kind.endsWith('List')) return struct
   const item = structIn(module, kind.slice(0, -'List'.length))
   return item && listSchemaOf(item)
 }
@@ -113,7 +112,7 @@ function structIn(module: SchemaModule, kind: string): StructNode | undefined {
   return structs.find((node) => node.name === kind && (node.typeMeta || node.noProto))
 }
 
-/** Options, Status and discovery are known in every version of every group. */
+/** Options, Status and discovery exist in every version of every group. */
 function metaSchema(apiVersion: string, kind: string): StructNode | undefined {
   const isOlder = isNamed(stem('meta'), apiVersion.slice(0, apiVersion.indexOf('/'))) && apiVersion.endsWith('/v1beta1')
   return isOlder && kind === 'PartialObjectMetadataList' ? partialObjectMetadataListV1beta1 : structIn(meta, kind)

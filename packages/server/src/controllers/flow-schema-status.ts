@@ -1,59 +1,66 @@
-// Each flow schema says in a condition whether the priority level that it names exists.
+// Sets the Dangling condition of FlowSchemas: whether their priority level exists.
 
-import { ApiError } from '../api/api-error.js'
-import type { Resource } from '../api/catalog.js'
-import type { ApiObject } from '../api/object.js'
-import { partsOf } from '../objects/keys.js'
-import type { FlowSchema } from '../resources/flowcontrol-apiserver/v1beta3.schema.js'
-import { timeOf } from '../schema/scalars.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import type { FlowSchema } from '@cluster-apiserver/api/resources/flowcontrol-apiserver/v1beta3.schema.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import { partsOf } from '../objects/object-keys.js'
 import { patch } from '../verbs/patch.js'
-import { consumer, danglingCondition } from './bootstrap/flow-control.js'
-import { KeyedLoop, type LoopParts } from './kit/loop.js'
-import { pagesOf } from './kit/pages.js'
-import type { Loop } from './leader-election.js'
-import { ownCall } from './own-call.js'
+import { danglingCondition, statusFieldManager } from './bootstrap/flow-control.js'
+import { type ControllerParts, KeyedController } from './framework/controller.js'
+import { ignoreErrors, internalCall, notFoundCodes } from './framework/internal-call.js'
+import { pagesOf } from './framework/list-pages.js'
+import type { Controller } from './leader-election/leader-election.js'
 
-/** A key beside those of schemas: a level came or went, so all schemas are looked at. */
 const allSchemas = '*'
 
-export const flowSchemaStatus = (parts: LoopParts): Loop =>
-  new KeyedLoop(parts, {
+export const flowSchemaStatus = (parts: ControllerParts): Controller =>
+  new KeyedController(parts, {
     name: 'priority_and_fairness_config_queue',
     sources: () => {
-      const { schemas, levels } = kindsOf(parts)
+      const { schemas, levels } = resourcesOf(parts)
       if (schemas === undefined || levels === undefined) return []
       return [
-        { resource: schemas, namespace: '', keyOf: ({ key }, seen) => (seen === 'DELETED' ? undefined : partsOf(schemas, key).name) },
-        { resource: levels, namespace: '', onlyChanges: true, keyOf: (_, seen) => (seen === 'MODIFIED' ? undefined : allSchemas) },
+        {
+          resource: schemas,
+          namespace: '',
+          keyOf: ({ key }, eventType) => (eventType === 'DELETED' ? undefined : partsOf(schemas, key).name),
+        },
+        {
+          resource: levels,
+          namespace: '',
+          onlyChanges: true,
+          keyOf: (_, eventType) => (eventType === 'MODIFIED' ? undefined : allSchemas),
+        },
       ]
     },
-    work: async (key, { pieces, signal }) => {
-      const { schemas } = kindsOf(parts)
+    work: async (key, { budget, signal }) => {
+      const { schemas } = resourcesOf(parts)
       if (schemas === undefined) return undefined
-      if (key !== allSchemas) await describe(parts, key)
+      if (key !== allSchemas) await writeCondition(parts, key)
       else {
-        for await (const page of pagesOf(parts.engine.store, { resource: schemas, namespace: '' }, pieces)) {
-          for (const object of page) if (!signal.aborted) await describe(parts, partsOf(schemas, object.key).name)
+        for await (const page of pagesOf(parts.engine.store, { resource: schemas, namespace: '' }, budget)) {
+          for (const object of page) if (!signal.aborted) await writeCondition(parts, partsOf(schemas, object.key).name)
         }
       }
       return undefined
     },
   })
 
-interface Kinds {
+interface Resources {
   readonly schemas: Resource | undefined
   readonly levels: Resource | undefined
 }
 
-function kindsOf({ engine, catalogs }: LoopParts): Kinds {
+function resourcesOf({ engine, catalogs }: ControllerParts): Resources {
   const group = engine.identity.group({ stem: 'flowcontrol.apiserver' })
   const find = (name: string): Resource | undefined => catalogs.current.find(group, 'v1beta3', name)
   return { schemas: find('flowschemas'), levels: find('prioritylevelconfigurations') }
 }
 
-async function describe(parts: LoopParts, name: string): Promise<void> {
+async function writeCondition(parts: ControllerParts, name: string): Promise<void> {
   const { engine } = parts
-  const { schemas, levels } = kindsOf(parts)
+  const { schemas, levels } = resourcesOf(parts)
   if (schemas === undefined || levels === undefined) return
   const schema = engine.store.read({ resource: schemas, namespace: '', name })?.decode(schemas) as FlowSchema | undefined
   if (schema === undefined) return
@@ -62,13 +69,14 @@ async function describe(parts: LoopParts, name: string): Promise<void> {
   const before = schema.status?.conditions?.find(({ type }) => type === 'Dangling')
   const wanted = danglingCondition(level, exists)
   if (before?.status === wanted.status && before.reason === wanted.reason && before.message === wanted.message) return
-  const call = ownCall(engine, { resource: schemas, name, subresource: 'status', options: { fieldManager: consumer, force: true } })
+  const call = internalCall(engine, {
+    resource: schemas,
+    name,
+    subresource: 'status',
+    options: { fieldManager: statusFieldManager, force: true },
+  })
   const lastTransitionTime = before?.status === wanted.status ? before.lastTransitionTime : timeOf(engine.clock.now())
   const status = { conditions: [{ ...wanted, lastTransitionTime }] }
   const configuration = { apiVersion: schemas.apiVersion, kind: schemas.kind, metadata: { name }, status } as ApiObject
-  try {
-    await patch(engine, call, { type: 'apply', patch: configuration, duplicates: [] })
-  } catch (thrown) {
-    if (!(thrown instanceof ApiError) || thrown.status.code !== 404) throw thrown
-  }
+  await ignoreErrors(notFoundCodes, patch(engine, call, { type: 'apply', patch: configuration, duplicates: [] }))
 }

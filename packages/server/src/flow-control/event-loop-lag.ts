@@ -1,29 +1,28 @@
-// How far the event loop is behind, measured by a timer that runs only while there are requests; when it stays behind, new work of low priority
-// is refused before anything of it is read.
+// Event loop lag, measured by a timer while there are requests. While the lag persists, requests may be refused, but no watches, probes
+// and requests of administrators.
 
-import { Histogram } from '../base/histogram.js'
-import type { Filter } from './pipeline.js'
-import { OverloadedError } from './pressure.js'
-import { isExempt, isProbe } from './priority.js'
+import { Histogram } from '@cluster-apiserver/api/base/histogram.js'
+import type { InFlightLimits } from './max-in-flight.js'
+import { OverloadedError } from './memory-pressure.js'
+import { type FlowRequest, isExempt, isProbe, isReadOnly } from './request.js'
 
 const tickMs = 50
-/** From here on the loop counts as late. */
+/** Lag above which a tick counts as late. */
 const lateMs = 100
-/** How long it has to be late, tick after tick, until work is refused. */
-const patienceMs = 1_000
-/** After so long it is plain that it did not help to refuse some of it. */
-const longPatienceMs = 2_000
-/** What one tick counts at most: a process that was stopped for an hour and goes on is not a busy one. */
-const mostPerTickMs = 400
-/** So many ticks after the last request the timer ends. */
-const idleTicks = 40
+/** Time of late ticks after which requests are refused. */
+const overloadedMs = 1_000
+/** Time of late ticks after which priority and fairness refuses all low-priority requests, not only those of flows with queued ones. */
+const stillOverloadedMs = 2_000
+/** Maximum time that one tick adds: a suspended process was not busy. */
+const maxLateTickMs = 400
+/** Ticks after the last request at which the timer stops. */
+const maxIdleTicks = 40
 
-/** In seconds. */
 const delayBounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-export interface LagClock {
+interface LagClock {
   now(): number
-  /** Calls again and again until the function that it returns is called. */
+  /** Returns the function that stops the timer. */
   every(ms: number, call: () => void): () => void
 }
 
@@ -35,21 +34,19 @@ const realClock: LagClock = {
   },
 }
 
-export class LoopLag {
+export class EventLoopLag {
   readonly #clock: LagClock
   #stop: (() => void) | undefined
   #expectedMs = 0
   #lagMs = 0
   #lateForMs = 0
-  #quietTicks = 0
-  /** How late it was, tick by tick. */
+  #idleTicks = 0
   readonly delays = new Histogram(delayBounds)
 
   constructor(clock = realClock) {
     this.#clock = clock
   }
 
-  /** As it was last seen. */
   get seconds(): number {
     return this.#lagMs / 1000
   }
@@ -58,26 +55,29 @@ export class LoopLag {
     return this.#stop !== undefined
   }
 
-  /** Whether the loop has been late for so long that new work has to wait. */
   get isOverloaded(): boolean {
-    return this.#lateForMs >= patienceMs
+    return this.#lateForMs >= overloadedMs
   }
 
-  /** Whether it still is, though those were sent away whose requests wait. */
   get isStillOverloaded(): boolean {
-    return this.#lateForMs >= longPatienceMs
+    return this.#lateForMs >= stillOverloadedMs
   }
 
-  /** A filter: whoever watches, asks for health or is an administrator goes on. It stands before everything that reads a query or a body. */
-  readonly shed: Filter = (exchange) => {
-    this.touch()
-    if (this.isOverloaded && exchange.info.verb !== 'watch' && !isProbe(exchange) && !isExempt(exchange)) throw new OverloadedError()
-    return false
+  /** Filter that refuses requests while overloaded, except watches, probes, requests of administrators and requests without a limit. */
+  shed({ maxReadOnly, maxMutating }: InFlightLimits): (request: Pick<FlowRequest, 'info' | 'user'>) => Promise<false> {
+    const isLimited = (request: Pick<FlowRequest, 'info'>): boolean =>
+      (isReadOnly(request) ? maxReadOnly : maxMutating) !== Number.POSITIVE_INFINITY
+    return async (request) => {
+      this.touch()
+      if (this.isOverloaded && request.info.verb !== 'watch' && !isProbe(request) && !isExempt(request) && isLimited(request))
+        throw new OverloadedError()
+      return false
+    }
   }
 
-  /** There is a request. */
+  /** Starts or continues measuring. Called for each request. */
   touch(): void {
-    this.#quietTicks = 0
+    this.#idleTicks = 0
     if (this.#stop !== undefined) return
     this.#expectedMs = this.#clock.now() + tickMs
     this.#stop = this.#clock.every(tickMs, () => this.#tick())
@@ -95,8 +95,8 @@ export class LoopLag {
     this.#lagMs = Math.max(0, now - this.#expectedMs)
     this.delays.add(this.#lagMs / 1000)
     this.#expectedMs = now + tickMs
-    this.#lateForMs = this.#lagMs > lateMs ? this.#lateForMs + Math.min(this.#lagMs + tickMs, mostPerTickMs) : 0
-    this.#quietTicks++
-    if (this.#quietTicks > idleTicks) this.close()
+    this.#lateForMs = this.#lagMs > lateMs ? this.#lateForMs + Math.min(this.#lagMs + tickMs, maxLateTickMs) : 0
+    this.#idleTicks++
+    if (this.#idleTicks > maxIdleTicks) this.close()
   }
 }

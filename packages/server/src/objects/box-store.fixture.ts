@@ -1,15 +1,16 @@
-// A small kind and a store in memory, for the tests of this room.
+// A small kind, Box, and an in-memory store of it, for tests.
 
-import { Catalog, type Resource } from '../api/catalog.js'
-import { defineResource } from '../api/definition.js'
-import { identityOf } from '../api/identity.js'
-import { objectMeta } from '../api/meta.schema.js'
-import type { ApiObject } from '../api/object.js'
-import { systemClock } from '../base/clock.js'
-import { wireFormOf } from '../codec/wire-form.js'
-import { field, map, string, struct } from '../schema/node.js'
-import { openMemoryStorage } from '../storage/memory.js'
-import type { ObjectPage } from './list.js'
+import { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { defineResource } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { objectMeta } from '@cluster-apiserver/api/api/meta.schema.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { objectEncodingOf } from '@cluster-apiserver/api/codec/object-encoding.js'
+import { field, map, string, struct } from '@cluster-apiserver/api/schema/node.js'
+import { openMemoryStorage } from '../storage/memory/memory-storage.js'
+import type { ListPage } from './list/list-page.js'
 import { ObjectStore } from './object-store.js'
 
 export interface Box extends ApiObject {
@@ -46,16 +47,16 @@ export async function storeOfBoxes(readCacheBytes = 1 << 20): Promise<ObjectStor
 
 export const box = (
   name: string,
-  more: { readonly labels?: { readonly [key: string]: string }; readonly color?: string; readonly namespace?: string } = {},
+  fields: { readonly labels?: { readonly [key: string]: string }; readonly color?: string; readonly namespace?: string } = {},
 ): Box => ({
   metadata: {
     name,
-    namespace: more.namespace ?? 'n',
+    namespace: fields.namespace ?? 'n',
     uid: `uid-${name.length}`,
     creationTimestamp: '2020-01-01T00:00:00Z',
-    ...(more.labels === undefined ? {} : { labels: more.labels }),
+    ...(fields.labels === undefined ? {} : { labels: fields.labels }),
   },
-  ...(more.color === undefined ? {} : { color: more.color }),
+  ...(fields.color === undefined ? {} : { color: fields.color }),
 })
 
 export async function put(store: ObjectStore, object: Box, expect = 0): Promise<number> {
@@ -65,14 +66,10 @@ export async function put(store: ObjectStore, object: Box, expect = 0): Promise<
   return outcome.object.revision
 }
 
-export const storedJson = wireFormOf(boxes, { format: 'json', pretty: false }, identityOf('cluster'))
+export const storedJson = objectEncodingOf(boxes, { format: 'json', pretty: false }, identityOf('cluster'))
 
-/** The slices of a page. */
-export function slicesIn({ items }: Pick<ObjectPage, 'items'>): readonly Uint8Array[] {
-  const slices: Uint8Array[] = []
-  for (let next = items.next(); next !== undefined; next = items.next()) {
-    if (next instanceof Promise) throw new Error('nothing of this kind has to be waited for')
-    slices.push(next)
-  }
-  return slices
+export async function bytesOfItems({ items }: Pick<ListPage, 'items'>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of items) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }

@@ -1,15 +1,15 @@
-// A store that is slower than its writers: what waits for it is bounded.
+// Limit for the bytes of pending writes of a slow store.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../api/api-error.js'
-import { steadyClock } from '../base/clock.js'
-import { openMemoryStorage } from '../storage/memory.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import { steadyClock } from '@cluster-apiserver/api/base/clock.js'
+import { openMemoryStorage } from '../storage/memory/memory-storage.js'
 import type { CommitOutcome, Storage } from '../storage/storage.js'
-import { boxes } from './fixture.js'
+import { boxes } from './box-store.fixture.js'
 import { ObjectStore } from './object-store.js'
 
-test('writes that would wait behind too many bytes are sent away, and taken again later', async () => {
+test('writes beyond the limit of pending bytes fail with 429, and succeed later', async () => {
   const memory = await openMemoryStorage({ clock: steadyClock })
   let finish: (() => void)[] = []
   const slow: Storage = Object.create(memory, {
@@ -28,7 +28,7 @@ test('writes that would wait behind too many bytes are sent away, and taken agai
   const waiting = Array.from({ length: 64 }, (_, i) => put(`box-${i}`))
   await assert.rejects(put('one-more'), (error) => error instanceof ApiError && error.status.code === 429)
   const tenfold = await Promise.allSettled(Array.from({ length: 576 }, (_, i) => put(`more-${i}`)))
-  assert.equal(tenfold.filter(({ status }) => status === 'rejected').length, 576, 'ten times as much waits no longer')
+  assert.equal(tenfold.filter(({ status }) => status === 'rejected').length, 576, 'writes beyond the limit are rejected')
   assert.equal(finish.length, 64)
   for (const resolve of finish) resolve()
   await Promise.all(waiting)

@@ -1,15 +1,14 @@
-// Which servers work on this store: a row for each, which goes by itself when it is not renewed.
+// Registry of the API servers on this store: one key per server, which expires unless it is renewed.
 
-import type { Clock } from '../base/clock.js'
+import type { Clock } from '@cluster-apiserver/api/base/clock.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
 
 const collection = 'servers'
 
-/** The rows of all servers. */
 export const serversRange: KeyRange = { start: `${collection}/`, end: `${collection}0` }
 
 export interface Server {
-  /** The word that tells this run of a server from all others. */
+  /** Unique id of the server process. */
   readonly holder: string
   readonly address: string
 }
@@ -23,9 +22,8 @@ export class ServerRegistry {
     this.#clock = clock
   }
 
-  /** Says that a server is there for so long, and where others reach it. */
-  async renew({ holder, address }: Server, lastsMs: number): Promise<void> {
-    const expiresAtMs = this.#clock.now() + lastsMs
+  async renew({ holder, address }: Server, ttlMs: number): Promise<void> {
+    const expiresAtMs = this.#clock.now() + ttlMs
     await this.#storage.commit([{ key: keyOf(holder), value: Buffer.from(address), expect: undefined, expiresAtMs }])
   }
 
@@ -33,11 +31,10 @@ export class ServerRegistry {
     await this.#storage.commit([{ key: keyOf(holder), value: undefined, expect: undefined }])
   }
 
-  /** Of all but this one. */
-  addressesBeside(holder: string): readonly string[] {
-    const own = keyOf(holder)
+  otherAddresses(holder: string): readonly string[] {
+    const ownKey = keyOf(holder)
     const { entries } = this.#storage.range({ ...serversRange, limit: Number.POSITIVE_INFINITY })
-    return entries.filter(({ key }) => key !== own).map(({ value }) => value.toString())
+    return entries.filter(({ key }) => key !== ownKey).map(({ value }) => value.toString())
   }
 }
 

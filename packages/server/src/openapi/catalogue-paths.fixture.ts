@@ -1,6 +1,6 @@
-// The operations of a document in the words of the catalogue, so that both can be compared.
+// Fixture: describes operations of an OpenAPI document in the format of the catalogue (recorded facts about kube-apiserver).
 
-import type { JsonSchema } from '../../schema/openapi.js'
+import type { JsonSchema } from '@cluster-apiserver/api/schema/openapi/openapi.js'
 import { catalogueFiles, readCatalogue } from './catalogue.fixture.js'
 
 export interface OperationFacts {
@@ -18,7 +18,7 @@ export interface PathFacts {
   readonly parameters?: readonly string[]
 }
 
-export interface OpenApiFacts {
+interface OpenApiFacts {
   readonly parameters: { readonly [name: string]: { readonly in: string; readonly type: string; readonly required?: boolean } }
   readonly content: { readonly [name: string]: readonly string[] }
   readonly paths: { readonly [path: string]: PathFacts }
@@ -51,16 +51,14 @@ export interface PathJson {
 
 export interface CataloguePaths {
   readonly facts: OpenApiFacts
-  /** A path as the catalogue would list it, without its document. */
   readonly describePath: (published: PathJson) => { readonly [key: string]: unknown }
-  /** The parameters of a path that are not as the catalogue defines them. */
-  readonly oddParameters: (published: PathJson) => readonly string[]
+  readonly differentParameters: (published: PathJson) => readonly string[]
 }
 
 const methodsOf = (path: PathJson): readonly (readonly [string, OperationJson])[] =>
   Object.entries(path).flatMap(([key, value]): [string, OperationJson][] => (key === 'parameters' ? [] : [[key, value as OperationJson]]))
 
-const parameterName = ({ name, in: place }: ParameterJson): string => (name === 'path' && place === 'path' ? 'path@path' : name)
+const parameterName = ({ name, in: location }: ParameterJson): string => (name === 'path' && location === 'path' ? 'path@path' : name)
 
 const parameterNames = (parameters: readonly ParameterJson[] = []): { readonly parameters?: readonly string[] } => {
   const names = parameters.filter((parameter) => parameter.in !== 'body').map(parameterName)
@@ -108,7 +106,7 @@ export function cataloguePaths(): CataloguePaths {
     }
   }
 
-  const isOdd = (parameter: ParameterJson): boolean => {
+  const isDifferent = (parameter: ParameterJson): boolean => {
     const expected = facts.parameters[parameterName(parameter)]
     const type = parameter.type ?? parameter.schema?.['type']
     return expected?.in !== parameter.in || expected.type !== type || expected.required !== parameter.required
@@ -120,15 +118,14 @@ export function cataloguePaths(): CataloguePaths {
       ...parameterNames(published.parameters),
       ...Object.fromEntries(methodsOf(published).map(([method, operation]) => [method, describeOperation(operation)])),
     }),
-    oddParameters: (published) =>
+    differentParameters: (published) =>
       [published.parameters ?? [], ...methodsOf(published).map(([, { parameters = [] }]) => parameters)]
         .flat()
-        .filter((parameter) => parameter.in !== 'body' && isOdd(parameter))
+        .filter((parameter) => parameter.in !== 'body' && isDifferent(parameter))
         .map(parameterName),
   }
 }
 
-/** From the name of a component to the name by which the catalogue's paths refer to it. */
 function namesOfTypes(): ReadonlyMap<string, string> {
   return new Map(
     [...catalogueFiles()].flatMap(([file, { schemaPrefix, types }]) =>

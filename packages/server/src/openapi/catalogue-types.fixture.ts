@@ -1,11 +1,11 @@
-// What the catalogue's types look like in OpenAPI, worked out from the catalogue alone and in another way than the server does it.
+// Fixture: expected OpenAPI schemas, derived from the catalogue (recorded facts about kube-apiserver) independently of the server's code.
 
-import type { JsonSchema, OpenApiVersion } from '../../schema/openapi.js'
+import type { JsonSchema, OpenApiVersion } from '@cluster-apiserver/api/schema/openapi/openapi.js'
 import type { CatalogueField, CatalogueFile } from './catalogue.fixture.js'
 
 type Files = ReadonlyMap<string, CatalogueFile>
 
-const plain: { readonly [type: string]: JsonSchema } = {
+const primitiveSchemas: { readonly [type: string]: JsonSchema } = {
   string: { type: 'string' },
   boolean: { type: 'boolean' },
   int32: { type: 'integer', format: 'int32' },
@@ -14,8 +14,7 @@ const plain: { readonly [type: string]: JsonSchema } = {
   bytes: { type: 'string', format: 'byte' },
 }
 
-/** Types that the catalogue calls by a word of its own. */
-const named: { readonly [type: string]: string } = {
+const namedTypes: { readonly [type: string]: string } = {
   time: 'meta.Time',
   microTime: 'meta.MicroTime',
   duration: 'meta.Duration',
@@ -26,7 +25,7 @@ const named: { readonly [type: string]: string } = {
   any: 'apiextensions.cluster.io_v1.JSON',
 }
 
-interface Place {
+interface TypeScope {
   readonly files: Files
   readonly file: string
   readonly version: OpenApiVersion
@@ -43,14 +42,14 @@ export function expectedDefinitions(files: Files, version: OpenApiVersion): Read
   )
 }
 
-function locate(place: Place, ref: string): { readonly file: string; readonly name: string } {
+function locate(scope: TypeScope, ref: string): { readonly file: string; readonly name: string } {
   const dot = ref.lastIndexOf('.')
-  return { file: dot < 0 ? place.file : ref.startsWith('meta.') ? 'meta_v1' : ref.slice(0, dot), name: ref.slice(dot + 1) }
+  return { file: dot < 0 ? scope.file : ref.startsWith('meta.') ? 'meta_v1' : ref.slice(0, dot), name: ref.slice(dot + 1) }
 }
 
-function componentOf(place: Place, ref: string): string {
-  const { file, name } = locate(place, ref)
-  const { schemaPrefix, types } = place.files.get(file) as CatalogueFile
+function componentOf(scope: TypeScope, ref: string): string {
+  const { file, name } = locate(scope, ref)
+  const { schemaPrefix, types } = scope.files.get(file) as CatalogueFile
   return types[name]?.schema ?? `${schemaPrefix}.${name}`
 }
 
@@ -59,16 +58,16 @@ const unions: { readonly [form: string]: readonly string[] } = {
   'integer | string': ['integer', 'string'],
 }
 
-function definitionOf(place: Place, name: string): JsonSchema {
-  const { jsonForm, format, mapType, unions: discriminated } = place.files.get(place.file)?.types[name] ?? {}
+function definitionOf(scope: TypeScope, name: string): JsonSchema {
+  const { jsonForm, format, mapType, unions: discriminated } = scope.files.get(scope.file)?.types[name] ?? {}
   const formatted = format === undefined ? {} : { format }
   if (jsonForm !== undefined && jsonForm in unions)
-    return place.version === 2 ? { type: 'string', ...formatted } : { ...formatted, oneOf: unions[jsonForm]?.map((type) => ({ type })) }
+    return scope.version === 2 ? { type: 'string', ...formatted } : { ...formatted, oneOf: unions[jsonForm]?.map((type) => ({ type })) }
   if (jsonForm === 'string' || jsonForm === 'object') return { type: jsonForm, ...formatted }
   if (jsonForm !== undefined) return {}
-  const fields = fieldsOf(place, name)
+  const fields = fieldsOf(scope, name)
   const required = fields.flatMap((field) => (field.required ? [field.name] : []))
-  const properties = Object.fromEntries(fields.map((field) => [field.name, propertyOf(field.place, field)]))
+  const properties = Object.fromEntries(fields.map((field) => [field.name, propertyOf(field.scope, field)]))
   return {
     type: 'object',
     ...(fields.length > 0 && { properties }),
@@ -78,23 +77,25 @@ function definitionOf(place: Place, name: string): JsonSchema {
   }
 }
 
-type PlacedField = CatalogueField & { readonly place: Place }
+type ScopedField = CatalogueField & { readonly scope: TypeScope }
 
-function fieldsOf(place: Place, name: string): readonly PlacedField[] {
-  return (place.files.get(place.file)?.types[name]?.fields ?? []).flatMap((field): readonly PlacedField[] => {
+function fieldsOf(scope: TypeScope, name: string): readonly ScopedField[] {
+  return (scope.files.get(scope.file)?.types[name]?.fields ?? []).flatMap((field): readonly ScopedField[] => {
     if (field.protoOnly) return []
-    if (!field.inline) return [{ ...field, place }]
-    const { file, name } = locate(place, field.type)
-    return fieldsOf({ ...place, file }, name)
+    if (!field.inline) return [{ ...field, scope }]
+    const { file, name } = locate(scope, field.type)
+    return fieldsOf({ ...scope, file }, name)
   })
 }
 
-const withMarks = (place: Place, schema: JsonSchema, marks: JsonSchema): JsonSchema =>
-  place.version === 3 && '$ref' in schema && Object.keys(marks).length > 0 ? { ...marks, allOf: [schema] } : { ...schema, ...marks }
+const withSiblings = (scope: TypeScope, schema: JsonSchema, siblings: JsonSchema): JsonSchema =>
+  scope.version === 3 && '$ref' in schema && Object.keys(siblings).length > 0
+    ? { ...siblings, allOf: [schema] }
+    : { ...schema, ...siblings }
 
-function propertyOf(place: Place, field: CatalogueField): JsonSchema {
-  return withMarks(place, schemaOf(place, field.type), {
-    ...(place.version === 3 && 'default' in field && { default: field.default }),
+function propertyOf(scope: TypeScope, field: CatalogueField): JsonSchema {
+  return withSiblings(scope, schemaOf(scope, field.type), {
+    ...(scope.version === 3 && 'default' in field && { default: field.default }),
     ...(field.enum && !field.enumOpen && { enum: field.enum }),
     ...(field.listType && { 'x-kubernetes-list-type': field.listType }),
     ...(field.listMapKeys && { 'x-kubernetes-list-map-keys': field.listMapKeys }),
@@ -104,18 +105,18 @@ function propertyOf(place: Place, field: CatalogueField): JsonSchema {
   })
 }
 
-function schemaOf(place: Place, type: string): JsonSchema {
-  if (type.startsWith('[]')) return { type: 'array', items: elementOf(place, type.slice(2)) }
-  if (type.startsWith('map[string]')) return { type: 'object', additionalProperties: elementOf(place, type.slice(11)) }
-  const form = type.includes('.') ? undefined : place.files.get(place.file)?.types[type]?.jsonForm
-  if (form === '[]string') return schemaOf(place, '[]string')
-  const at = place.version === 2 ? '#/definitions/' : '#/components/schemas/'
-  return plain[type] ?? { $ref: `${at}${componentOf(place, named[type] ?? type)}` }
+function schemaOf(scope: TypeScope, type: string): JsonSchema {
+  if (type.startsWith('[]')) return { type: 'array', items: elementOf(scope, type.slice(2)) }
+  if (type.startsWith('map[string]')) return { type: 'object', additionalProperties: elementOf(scope, type.slice(11)) }
+  const jsonForm = type.includes('.') ? undefined : scope.files.get(scope.file)?.types[type]?.jsonForm
+  if (jsonForm === '[]string') return schemaOf(scope, '[]string')
+  const prefix = scope.version === 2 ? '#/definitions/' : '#/components/schemas/'
+  return primitiveSchemas[type] ?? { $ref: `${prefix}${componentOf(scope, namedTypes[type] ?? type)}` }
 }
 
-function elementOf(place: Place, type: string): JsonSchema {
-  const value = schemaOf(place, type)
+function elementOf(scope: TypeScope, type: string): JsonSchema {
+  const value = schemaOf(scope, type)
   const zeros: { readonly [type: string]: unknown } = { string: '', integer: 0 }
-  if (place.version === 2 || type === 'bytes' || value['type'] === 'array') return value
-  return withMarks(place, value, { default: '$ref' in value ? {} : zeros[String(value['type'])] })
+  if (scope.version === 2 || type === 'bytes' || value['type'] === 'array') return value
+  return withSiblings(scope, value, { default: '$ref' in value ? {} : zeros[String(value['type'])] })
 }

@@ -1,10 +1,16 @@
-// Every kind of the catalogue as a bare definition, so that documents can be compared with the catalogue before the kinds have rules.
+// Fixture: every kind of the catalogue (recorded facts about kube-apiserver) as a resource definition without rules.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { defineResource, type ResourceDefinition, type SubresourceDefinition, type Verb } from '../../api/definition.js'
-import type { GroupName } from '../../api/identity.js'
-import type { StructNode } from '../../schema/node.js'
+import {
+  defineResource,
+  type ResourceDefinition,
+  type SubresourceDefinition,
+  type Verb,
+} from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import type { GroupName } from '@cluster-apiserver/api/api/identity.js'
+import { loadSchemas } from '@cluster-apiserver/api/resources/load-schemas.js'
+import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
 
 export const catalogueFolder = resolve('../shared/catalogue')
 
@@ -32,7 +38,7 @@ export interface CatalogueFile {
   readonly types: { readonly [name: string]: CatalogueType }
 }
 
-export interface CatalogueType {
+interface CatalogueType {
   readonly fields?: readonly CatalogueField[]
   readonly gvk?: readonly { readonly group: string; readonly version: string; readonly kind: string }[]
   readonly schema?: string
@@ -59,7 +65,6 @@ export interface CatalogueField {
   readonly patchMergeKey?: string
 }
 
-/** The names of types are the original ones under either identity, as the recordings have them. */
 export const readCatalogue = <T>(path: string): T =>
   JSON.parse(readFileSync(`${catalogueFolder}/${path}`, 'utf8').replaceAll('"io.cluster.', '"io.k8s.')) as T
 
@@ -72,7 +77,7 @@ const stemOf = (group: string): GroupName => (group.endsWith('.cluster.io') ? { 
 const folderOf = (group: string): string => (group === '' ? 'core' : group.replace('.cluster.io', '').replaceAll('.', '-'))
 
 async function nodesOf(group: string, version: string): Promise<ReadonlyMap<string, StructNode>> {
-  const module = (await import(`../../resources/${folderOf(group)}/${version}.schema.js`)) as { readonly [name: string]: StructNode }
+  const module = (await loadSchemas(`${folderOf(group)}/${version}`)) as { readonly [name: string]: StructNode }
   return new Map(Object.values(module).map((node) => [node.name, node]))
 }
 
@@ -80,7 +85,6 @@ interface OpenApiFacts {
   readonly paths: { readonly [path: string]: { readonly delete?: { readonly responses: { readonly [code: string]: string } } } }
 }
 
-/** In the order of the catalogue's files. */
 export async function catalogueDefinitions(): Promise<readonly ResourceDefinition[]> {
   const facts = readCatalogue<OpenApiFacts>('openapi/paths.json')
   const definitions = new Map<string, ResourceDefinition>()
@@ -112,16 +116,16 @@ export async function catalogueDefinitions(): Promise<readonly ResourceDefinitio
   return [...definitions.values()]
 }
 
-interface Place {
+interface ParentResource {
   readonly group: string
   readonly version: string
   readonly resource: CatalogueResource
 }
 
-async function subresource(place: Place, facts: CatalogueSubresource): Promise<SubresourceDefinition> {
+async function subresource(parent: ParentResource, facts: CatalogueSubresource): Promise<SubresourceDefinition> {
   const { name, kind, verbs } = facts
-  const group = facts.group ?? place.group
-  const version = facts.version ?? place.version
+  const group = facts.group ?? parent.group
+  const version = facts.version ?? parent.version
   const nodes = await nodesOf(group, version)
   const common = { name, verbs, prepareUpdate: <T>(next: T): T => next }
   const named = { kind, ...(facts.group === undefined ? {} : { group: stemOf(facts.group), version }) }
@@ -129,6 +133,6 @@ async function subresource(place: Place, facts: CatalogueSubresource): Promise<S
   if (kind.endsWith('Options')) return { ...common, body: named, query: nodes.get(kind) as StructNode }
   const schema = nodes.get(kind) as StructNode
   if (verbs.includes('create')) return { ...common, body: { ...named, schema } }
-  if (kind === place.resource.kind) return common
+  if (kind === parent.resource.kind) return common
   return { ...common, view: { group: stemOf(group), version, kind, schema, read: (object) => object, write: (_view, object) => object } }
 }

@@ -1,11 +1,15 @@
-// A few definitions that between them have everything that paths follow from: for tests that need no catalogue.
+// Fixture: sample kinds with every feature that published paths depend on.
 
-import { Catalog } from '../../api/catalog.js'
-import { defineResource, type ResourceDefinition, type SubresourceDefinition } from '../../api/definition.js'
-import { type IdentityName, identityOf } from '../../api/identity.js'
-import * as meta from '../../api/meta.schema.js'
-import * as s from '../../schema/node.js'
-import { type Blueprint, blueprintOf } from './blueprint.js'
+import { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import {
+  defineResource,
+  type ResourceDefinition,
+  type SubresourceDefinition,
+} from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import { type IdentityName, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import * as meta from '@cluster-apiserver/api/api/meta.schema.js'
+import * as s from '@cluster-apiserver/api/schema/node.js'
+import { type Blueprint, blueprintOf } from './documents/blueprint.js'
 
 const struct = s.structsOf('api.things.v1')
 
@@ -116,7 +120,7 @@ const definitions: readonly ResourceDefinition[] = [
     versions: [{ name: 'v1', schema: box, stored: true }],
     nameProblems: () => [],
     deleteReturnsObject: true,
-    isHeld: () => false,
+    isDeletionBlocked: () => false,
   }),
   defineResource({
     group: { stem: 'apiregistration' },
@@ -130,7 +134,6 @@ const definitions: readonly ResourceDefinition[] = [
   widget,
 ]
 
-/** A kind that comes while the server runs. */
 export const gadget: ResourceDefinition = defineResource({
   group: 'shop.example.com',
   kind: 'Gadget',
@@ -140,11 +143,10 @@ export const gadget: ResourceDefinition = defineResource({
   nameProblems: () => [],
 })
 
-/** A type that is no custom one. */
-export const plain = struct('Gadget', { metadata }, { typeMeta: true })
+export const gadgetWithPackage = struct('Gadget', { metadata }, { typeMeta: true })
 
-export const thingsCatalog = (identity: IdentityName = 'cluster'): Catalog =>
+export const sampleCatalog = (identity: IdentityName = 'cluster'): Catalog =>
   new Catalog({ identity: identityOf(identity), definitions, isServed: () => true })
 
-export const thingsBlueprint = (identity?: IdentityName): Blueprint =>
-  blueprintOf(thingsCatalog(identity), { describe: (type, field) => `${type} ${field ?? ''}`.trim(), release: 'v1.26.8' })
+export const sampleBlueprint = (identity?: IdentityName): Promise<Blueprint> =>
+  blueprintOf(sampleCatalog(identity), { describe: (type, field) => `${type} ${field ?? ''}`.trim(), release: 'v1.26.8' })

@@ -1,12 +1,12 @@
-// The file of --admission-control-config-file: what is read from it, and how each mistake is told.
+// Reading AdmissionConfiguration.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { identityOf } from '../../api/identity.js'
-import { parseFlags } from './parse-flags.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { parseFlags } from './flags/parse-flags.js'
 import { readAdmission } from './read-admission.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'admission-'))
@@ -22,16 +22,16 @@ function read(text: string, ...flags: readonly string[]) {
 
 const plugin = (name: string, configuration: object): string => `${head}plugins: ${JSON.stringify([{ name, configuration }])}\n`
 
-test('a configuration is embedded, or in a file that is found beside the one that names it', () => {
+test('a configuration is inline, or in a file relative to the AdmissionConfiguration', () => {
   const limits = {
     apiVersion: 'eventratelimit.admission.cluster.io/v1alpha1',
     kind: 'Configuration',
     limits: [{ type: 'User', qps: 1, burst: 2 }],
   }
-  const wanted = [{ type: 'User', qps: 1, burst: 2, cacheSize: 4096 }]
-  assert.deepEqual(read(plugin('EventRateLimit', limits)).config.eventRateLimits, wanted)
+  const expected = [{ type: 'User', qps: 1, burst: 2, cacheSize: 4096 }]
+  assert.deepEqual(read(plugin('EventRateLimit', limits)).config.eventRateLimits, expected)
   writeFileSync(join(folder, 'other.yaml'), JSON.stringify(limits))
-  assert.deepEqual(read(`${head}plugins:\n- name: EventRateLimit\n  path: other.yaml\n`).config.eventRateLimits, wanted)
+  assert.deepEqual(read(`${head}plugins:\n- name: EventRateLimit\n  path: other.yaml\n`).config.eventRateLimits, expected)
 })
 
 test('every kind of configuration is read', () => {
@@ -69,11 +69,11 @@ test('every kind of configuration is read', () => {
     retryBackoffMs: 7,
     defaultAllow: false,
   })
-  const hooks = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: 'k' }
-  const { config, hookCredentials } = read(plugin('MutatingAdmissionWebhook', hooks))
+  const webhookConfig = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: 'k' }
+  const { config, webhookCredentials } = read(plugin('MutatingAdmissionWebhook', webhookConfig))
   assert.deepEqual(config.mutatingWebhooks, { kubeConfigFile: join(folder, 'k') })
-  assert.equal(hookCredentials.mutating('a.example.com:8443')?.authorization?.(), 'Bearer secret')
-  assert.equal(hookCredentials.validating('a.example.com:8443'), undefined)
+  assert.equal(webhookCredentials.mutating('a.example.com:8443')?.authorization?.(), 'Bearer secret')
+  assert.equal(webhookCredentials.validating('a.example.com:8443'), undefined)
   assert.equal(read(plugin('ImagePolicyWebhook', images)).imagePolicy?.url, 'https://images.example.com/')
 })
 
@@ -82,63 +82,63 @@ const connection = {
   users: [{ name: '*', user: { token: 'secret' } }],
 }
 
-test('a connection that cannot be read is told with its file', () => {
-  const hooks = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: 'nowhere' }
-  assert.throws(() => read(plugin('MutatingAdmissionWebhook', hooks)), /kubeConfigFile .*nowhere: ENOENT/)
+test('an unreadable kubeconfig is reported with its path', () => {
+  const webhookConfig = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: 'nowhere' }
+  assert.throws(() => read(plugin('MutatingAdmissionWebhook', webhookConfig)), /kubeConfigFile .*nowhere: ENOENT/)
 })
 
 const eventKind = { apiVersion: 'eventratelimit.admission.cluster.io/v1alpha1', kind: 'Configuration' }
-const mistakes: readonly [string, string, RegExp][] = [
+const invalidConfigs: readonly [string, string, RegExp][] = [
   [
-    'another kind of file',
+    'a file of another kind',
     'apiVersion: v1\nkind: AdmissionConfiguration\n',
     /admission\.yaml: apiVersion: it is not a AdmissionConfiguration/,
   ],
-  ['a field that does not exist', `${head}plugin: []\n`, /plugin: there is no such field/],
-  ['a plugin that does not exist', `${head}plugins: [{name: Nothing}]\n`, /plugins\[0\]\.name: there is no plugin "Nothing"/],
-  ['a plugin without configuration', `${head}plugins: [{name: Priority}]\n`, /plugins\[0\]\.name: Priority has nothing to configure/],
+  ['an unknown field', `${head}plugin: []\n`, /plugin: there is no such field/],
+  ['an unknown plugin', `${head}plugins: [{name: Nothing}]\n`, /plugins\[0\]\.name: unknown plugin "Nothing"/],
+  ['a plugin without configuration', `${head}plugins: [{name: Priority}]\n`, /plugins\[0\]\.name: Priority has no configuration/],
   [
-    'a file that is not there',
+    'a missing plugin file',
     `${head}plugins: [{name: PodSecurity, path: nowhere.yaml}]\n`,
     /plugins\[0\]\.path: cannot read .*nowhere\.yaml/,
   ],
   [
-    'another kind of configuration',
+    'a plugin configuration of another kind',
     plugin('PodSecurity', { kind: 'X' }),
     /plugins\[0\]\.configuration\.apiVersion: it is not a PodSecurityConfiguration/,
   ],
   [
-    'limits without a number',
+    'limits without qps',
     plugin('EventRateLimit', { ...eventKind, limits: [{ type: 'User', burst: 1 }] }),
     /configuration\.limits\[0\]\.qps: must be positive/,
   ],
   [
-    'limits of something else',
+    'limits of an unknown type',
     plugin('EventRateLimit', { ...eventKind, limits: [{ type: 'Pod' }] }),
     /limits\[0\]\.type: must be one of Server/,
   ],
   ['no limits', plugin('EventRateLimit', eventKind), /limits: must not be empty/],
   [
-    'no labels',
+    'a node selector without labels',
     plugin('PodNodeSelector', { podNodeSelectorPluginConfig: { a: 'b' } }),
     /podNodeSelectorPluginConfig\.a: invalid selector: b/,
   ],
   [
-    'a time that is too long',
+    'allowTTL over the maximum',
     plugin('ImagePolicyWebhook', { imagePolicy: { kubeConfigFile: 'k', allowTTL: 1801 } }),
     /allowTTL: must be between 1 and 1800/,
   ],
 ]
 
-for (const [name, text, wanted] of mistakes) {
-  test(`a mistake in the file: ${name}`, () => {
+for (const [name, text, expected] of invalidConfigs) {
+  test(`rejected: ${name}`, () => {
     assert.throws(
       () => read(text),
-      (error) => error instanceof Error && error.message.includes(file) && wanted.test(error.message),
+      (error) => error instanceof Error && error.message.includes(file) && expected.test(error.message),
     )
   })
 }
 
-test('a plugin that can do nothing without a configuration needs one', () => {
+test('a plugin that requires a configuration is rejected without one', () => {
   assert.throws(() => read(head, '--enable-admission-plugins=EventRateLimit'), /EventRateLimit needs a configuration/)
 })

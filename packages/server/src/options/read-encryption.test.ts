@@ -1,8 +1,8 @@
-// The encryption configuration: what is accepted, and the sentence for each thing that is not.
+// Reading EncryptionConfiguration.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { identityOf } from '../../api/identity.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 
 const identity = identityOf('cluster')
@@ -12,8 +12,8 @@ const configOf = (resources: unknown, head: object = { apiVersion: 'apiserver.co
 const aes = { aesgcm: { keys: [{ name: 'one', secret }] } }
 const rule = (providers: unknown, resources: unknown = ['secrets']) => configOf([{ resources, providers }])
 
-test('rules by resource, the first one for each, keys in order', () => {
-  const two = {
+test('the first rule of a resource counts, with its keys in order', () => {
+  const twoKeys = {
     aescbc: {
       keys: [
         { name: 'a', secret },
@@ -23,7 +23,7 @@ test('rules by resource, the first one for each, keys in order', () => {
   }
   const rules = parseEncryptionConfig(
     configOf([
-      { resources: ['secrets', 'widgets.example.com'], providers: [two, { identity: {} }] },
+      { resources: ['secrets', 'widgets.example.com'], providers: [twoKeys, { identity: {} }] },
       { resources: ['secrets', 'configmaps'], providers: [aes] },
     ]),
     identity,
@@ -38,12 +38,12 @@ test('rules by resource, the first one for each, keys in order', () => {
   )
 })
 
-test('the old name of the kind', () => {
+test('the kind EncryptionConfig of version v1 is accepted', () => {
   const head = { apiVersion: 'v1', kind: 'EncryptionConfig' }
   assert.equal(parseEncryptionConfig(configOf([{ resources: ['secrets'], providers: [aes] }], head), identity).size, 1)
 })
 
-test('names that are probably mistyped are told, those of other groups are not', () => {
+test('unknown resources of known groups are reported', () => {
   const rules = parseEncryptionConfig(
     rule([aes], ['secret', 'secrets', 'deployments.apps', 'deployment.apps', 'things.example.com']),
     identity,
@@ -51,27 +51,27 @@ test('names that are probably mistyped are told, those of other groups are not',
   assert.deepEqual(unknownEncrypted(rules, identity), ['secret', 'deployment.apps'])
 })
 
-for (const { text, says } of [
+for (const { text, message } of [
   {
     text: configOf([], { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration' }),
-    says: /not an EncryptionConfiguration of apiserver\.config\.cluster\.io\/v1/,
+    message: /not an EncryptionConfiguration of apiserver\.config\.cluster\.io\/v1/,
   },
-  { text: configOf([]), says: /^resources: must be a list with at least one element/ },
-  { text: rule([]), says: /^resources\[0\]\.providers: must be a list/ },
-  { text: rule([aes], []), says: /^resources\[0\]\.resources: must be a list/ },
-  { text: rule([aes], ['']), says: /^resources\[0\]\.resources\[0\]: a resource is named like/ },
-  { text: rule([aes], ['*.apps']), says: /"\*\.apps" is a pattern/ },
-  { text: rule([aes], ['apps/deployments']), says: /is not written "resource\.group"/ },
-  { text: rule([{}]), says: /^resources\[0\]\.providers\[0\]: names exactly one of/ },
-  { text: rule([{ ...aes, identity: {} }]), says: /names exactly one of/ },
-  { text: rule([{ rot13: {} }]), says: /there is no provider "rot13"/ },
-  { text: rule([{ secretbox: { keys: [] } }]), says: /secretbox: is not supported/ },
-  { text: rule([{ kms: { name: 'x' } }]), says: /kms: key management services are not supported/ },
+  { text: configOf([]), message: /^resources: must be a list with at least one element/ },
+  { text: rule([]), message: /^resources\[0\]\.providers: must be a list/ },
+  { text: rule([aes], []), message: /^resources\[0\]\.resources: must be a list/ },
+  { text: rule([aes], ['']), message: /^resources\[0\]\.resources\[0\]: must be a resource such as/ },
+  { text: rule([aes], ['*.apps']), message: /"\*\.apps" is a pattern/ },
+  { text: rule([aes], ['apps/deployments']), message: /must have the format "resource\.group"/ },
+  { text: rule([{}]), message: /^resources\[0\]\.providers\[0\]: names exactly one of/ },
+  { text: rule([{ ...aes, identity: {} }]), message: /names exactly one of/ },
+  { text: rule([{ rot13: {} }]), message: /unknown provider "rot13"/ },
+  { text: rule([{ secretbox: { keys: [] } }]), message: /secretbox: is not supported/ },
+  { text: rule([{ kms: { name: 'x' } }]), message: /kms: key management services are not supported/ },
   {
     text: rule([{ aesgcm: { keys: [{ name: 'a', secret: 'short' }] } }]),
-    says: /^resources\[0\]\.providers\[0\]\.aesgcm\.keys\[0\]\.secret: must be the base64/,
+    message: /^resources\[0\]\.providers\[0\]\.aesgcm\.keys\[0\]\.secret: must be the base64/,
   },
-  { text: rule([{ aesgcm: { keys: [{ name: 'a:b', secret }] } }]), says: /keys\[0\]\.name: must be a text without a colon/ },
+  { text: rule([{ aesgcm: { keys: [{ name: 'a:b', secret }] } }]), message: /keys\[0\]\.name: must be a text without a colon/ },
   {
     text: rule([
       {
@@ -83,11 +83,11 @@ for (const { text, says } of [
         },
       },
     ]),
-    says: /keys\[1\]\.name: "a" is the name of another key/,
+    message: /keys\[1\]\.name: "a" is the name of another key/,
   },
-  { text: rule([{ aesgcm: { keys: [{ name: 'a', secret }], key: 1 } }]), says: /aesgcm\.key: there is no such field/ },
-  { text: '[]', says: /the file: must be a mapping/ },
+  { text: rule([{ aesgcm: { keys: [{ name: 'a', secret }], key: 1 } }]), message: /aesgcm\.key: there is no such field/ },
+  { text: '[]', message: /the file: must be a mapping/ },
 ])
-  test(`refused: ${says.source}`, () => {
-    assert.throws(() => parseEncryptionConfig(text, identity), { message: says })
+  test(`rejected: ${message.source}`, () => {
+    assert.throws(() => parseEncryptionConfig(text, identity), { message })
   })

@@ -1,18 +1,18 @@
-// Which collections a key belongs to, so that an engine can count them as it writes and answer `count` without scanning.
-//
-// `configmaps/shop/a` belongs to `configmaps` and to `configmaps/shop`; `nodes/n1` to `nodes`; a key without '/' to none.
+// Collections and ranges of storage keys: key counts per collection, range checks, key limits.
 // The range of a whole collection is [name + '/', name + '0'), because '0' is the character after '/'.
 
+import { comparatorFor, compareText } from '@cluster-apiserver/api/base/text-order.js'
 import type { KeyRange } from './storage.js'
 
-/** How many keys each collection has, kept up to date change by change. */
+/** Key counts of collections (`pods`) and of their namespaces (`pods/default`). */
 export interface CollectionCounts {
-  of(collection: string): number
+  countOf(collection: string): number
   /** A key was created (1) or deleted (-1). */
   add(key: string, delta: 1 | -1): void
-  /** The collections whose count has changed since it was saved, with their counts. */
+  /** Counts that have changed since their last save. */
   unsaved(): ReadonlyMap<string, number>
-  saved(counts: ReadonlyMap<string, number>): void
+  markSaved(counts: ReadonlyMap<string, number>): void
+  copy(): CollectionCounts
 }
 
 export function createCollectionCounts(initial: Iterable<readonly [string, number]> = []): CollectionCounts {
@@ -25,7 +25,7 @@ export function createCollectionCounts(initial: Iterable<readonly [string, numbe
     changed.add(collection)
   }
   return {
-    of: (collection) => counts.get(collection) ?? 0,
+    countOf: (collection) => counts.get(collection) ?? 0,
     add(key, delta) {
       const first = key.indexOf('/')
       if (first < 0) return
@@ -34,13 +34,13 @@ export function createCollectionCounts(initial: Iterable<readonly [string, numbe
       if (second >= 0) addTo(key.slice(0, second), delta)
     },
     unsaved: () => new Map(Array.from(changed, (collection) => [collection, counts.get(collection) ?? 0])),
-    saved(saved) {
+    markSaved(saved) {
       for (const [collection, count] of saved) if (count === (counts.get(collection) ?? 0)) changed.delete(collection)
     },
+    copy: () => createCollectionCounts(counts),
   }
 }
 
-/** The collection that the range holds exactly, if it is one of those that are counted. */
 export function collectionOfRange({ start, end }: KeyRange): string | undefined {
   if (!start.endsWith('/') || !end.endsWith('0') || end.length !== start.length) return undefined
   const name = start.slice(0, -1)
@@ -49,11 +49,41 @@ export function collectionOfRange({ start, end }: KeyRange): string | undefined 
   return first < 0 || name.indexOf('/', first + 1) < 0 ? name : undefined
 }
 
-/** The first part of a key that all keys of the range share, or undefined when the range spans several. */
+/** The collection of all keys in the range; undefined if the range spans several. */
 export function topCollectionOfRange({ start, end }: KeyRange): string | undefined {
   const slash = start.indexOf('/')
   if (slash < 0) return undefined
   const name = start.slice(0, slash)
   const rest = end.startsWith(name) ? end.slice(slash) : ''
   return rest.startsWith('/') || rest === '0' ? name : undefined
+}
+
+/** LMDB's own limit is 1978 bytes with pages of 4 KiB; the history puts a few bytes before the key. */
+export const maxKeyBytes = 1900
+
+export function isInRange(key: string, range: KeyRange): boolean {
+  const compare = comparatorFor(key)
+  return compare(key, range.start) >= 0 && compare(key, range.end) < 0
+}
+
+export const isEmptyRange = ({ start, end }: KeyRange): boolean => compareText(start, end) >= 0
+
+/** Throws if an engine could not return the key as it was written. */
+export function checkKey(key: string): void {
+  if (key === '') throw new RangeError('a storage key must not be empty')
+  if (isTooLong(key)) throw new RangeError(`a storage key must not be longer than ${maxKeyBytes} bytes`)
+  if (!key.isWellFormed()) throw new RangeError('a storage key must be well-formed Unicode')
+}
+
+export function isTooLong(key: string): boolean {
+  return key.length * 3 > maxKeyBytes && Buffer.byteLength(key) > maxKeyBytes
+}
+
+/** Truncates a bound to `maxKeyBytes`; no stored key lies between the two. */
+export function clipBound(bound: string): string {
+  return isTooLong(bound)
+    ? Buffer.from(bound)
+        .toString('utf8', 0, maxKeyBytes)
+        .replace(/\ufffd+$/, '')
+    : bound
 }

@@ -1,28 +1,28 @@
-// Group commit: what shares a batch, what waits, and who is told when a batch fails.
+// Group commit: commits that share a batch, commits that wait, and failed batches.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { type BatchWriter, CommitQueue } from './commit-queue.js'
 
-interface Recorded {
+interface QueueFixture {
   readonly queue: CommitQueue<string[]>
   readonly log: string[]
   add(name: string): Promise<void>
-  /** Ends the next write, as soon as it is under way. */
+  /** Completes the next write once it is in progress. */
   finish(error?: Error): Promise<void>
 }
 
-function record(overrides: Partial<BatchWriter<string[]>> = {}): Recorded {
+function queueFixture(overrides: Partial<BatchWriter<string[]>> = {}): QueueFixture {
   const log: string[] = []
   let endWrite: ((error?: Error) => void) | undefined
   const queue = new CommitQueue<string[]>({
     begin: () => [],
     isFull: (batch) => batch.length >= 3,
-    write(batch) {
-      if (batch.length === 0) return undefined
+    async write(batch) {
+      if (batch.length === 0) return
       log.push(`write ${batch.join()}`)
-      return new Promise<void>((resolve, reject) => {
+      await new Promise<void>((resolve, reject) => {
         endWrite = (error) => (error ? reject(error) : resolve())
       })
     },
@@ -31,7 +31,7 @@ function record(overrides: Partial<BatchWriter<string[]>> = {}): Recorded {
     },
     async recover(error) {
       log.push('recover')
-      return new Error(`told: ${error}`)
+      return new Error(`recovered: ${error}`)
     },
     ...overrides,
   })
@@ -50,66 +50,24 @@ function record(overrides: Partial<BatchWriter<string[]>> = {}): Recorded {
       }),
     )
   const finish = async (error?: Error): Promise<void> => {
-    while (!endWrite) await turn()
+    while (!endWrite) await nextIteration()
     endWrite(error)
     endWrite = undefined
   }
   return { queue, log, add, finish }
 }
 
-const turns = async (count: number): Promise<void> => {
-  for (let i = 0; i < count; i += 1) await turn()
+const nextIterations = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i += 1) await nextIteration()
 }
 
-test('a batch is written in the first turn that brings nothing; what comes while it is written is the next', async () => {
-  const { log, add, finish } = record()
-  const first = [add('a')]
-  await turn()
-  first.push(add('b'))
-  await turn()
-  assert.deepEqual(log, [])
-  await turn()
-  const second = [add('c')]
-  assert.deepEqual(log, ['write a,b'])
-  await turns(5)
-  assert.deepEqual(log, ['write a,b'])
-  await finish()
-  await Promise.all(first)
-  second.push(add('d'))
-  await turns(2)
-  assert.deepEqual(log, ['write a,b', 'publish a,b', 'resolve a', 'resolve b', 'write c,d'])
-  await finish()
-  await Promise.all(second)
-})
-
-test('a batch that every turn adds to is written all the same', async () => {
-  const { log, add, finish } = record({ isFull: () => false })
-  const all: Promise<void>[] = []
-  while (log.length === 0 && all.length < 100) {
-    all.push(add(String(all.length)))
-    await turn()
-  }
-  assert.equal(all.length, 9)
-  await finish()
-  await Promise.all(all)
-})
-
-test('a full batch waits for nobody', async () => {
-  const { log, add, finish } = record()
-  const all = ['a', 'b', 'c'].map(add)
-  await turn()
-  assert.deepEqual(log, ['write a,b,c'])
-  await finish()
-  await Promise.all(all)
-})
-
-test('a full batch sends the rest to the next, in order', async () => {
-  const { log, add, finish } = record()
+test('commits beyond a full batch go to the next one, in order', async () => {
+  const { log, add, finish } = queueFixture()
   const all = ['a', 'b', 'c', 'd', 'e'].map(add)
-  await turn()
+  await nextIteration()
   await finish()
-  await turn()
-  await turn()
+  await nextIteration()
+  await nextIteration()
   await finish()
   await Promise.all(all)
   assert.deepEqual(
@@ -118,52 +76,52 @@ test('a full batch sends the rest to the next, in order', async () => {
   )
 })
 
-test('what cannot be staged fails alone', async () => {
-  const { log, add, finish } = record()
+test('a commit that cannot be staged fails alone', async () => {
+  const { log, add, finish } = queueFixture()
   const all = [add('a'), assert.rejects(add('bad'), /cannot be staged/), add('b')]
-  await turn()
+  await nextIteration()
   await finish()
   await Promise.all(all)
   assert.deepEqual(log, ['write a,b', 'publish a,b', 'resolve a', 'resolve b'])
 })
 
-test('a batch that fails is told so after recovery, and takes nobody with it', async () => {
-  const { log, add, finish } = record()
-  const failing = [add('a'), add('b')].map((outcome) => assert.rejects(outcome, /told: Error: disk/))
-  await turns(2)
+test('commits of a failed batch reject after recovery, and later ones succeed', async () => {
+  const { log, add, finish } = queueFixture()
+  const failing = [add('a'), add('b')].map((outcome) => assert.rejects(outcome, /recovered: Error: disk/))
+  await nextIterations(2)
   const next = add('c')
   await finish(new Error('disk'))
   await Promise.all(failing)
-  await turns(2)
+  await nextIterations(2)
   await finish()
   await next
   assert.deepEqual(log, ['write a,b', 'recover', 'write c', 'publish c', 'resolve c'])
 })
 
-const throwing = () => {
+const throwing = (): never => {
   throw new Error('at once')
 }
 const rows = [
-  { name: 'a write that throws', overrides: { write: throwing } },
-  { name: 'a publication that throws', overrides: { write: () => undefined, publish: throwing } },
+  { name: 'a write that throws', overrides: { write: async () => throwing() } },
+  { name: 'a publication that throws', overrides: { write: async () => undefined, publish: throwing } },
   { name: 'a batch that cannot begin', overrides: { begin: throwing } },
 ]
 for (const { name, overrides } of rows) {
-  test(`${name} fails those who waited`, async () => {
-    const { queue, add } = record(overrides)
+  test(`${name} rejects the waiting commits`, async () => {
+    const { queue, add } = queueFixture(overrides)
     await Promise.all([assert.rejects(add('a'), /at once/), assert.rejects(add('b'), /at once/)])
     await queue.close()
   })
 }
 
-test('closing waits for what was added before', async () => {
-  const { queue, log, add, finish } = record()
+test('close waits for earlier commits', async () => {
+  const { queue, log, add, finish } = queueFixture()
   const all = ['a', 'b', 'c', 'd'].map(add)
   const closing = queue.close().then(() => log.push('closed'))
-  await turn()
+  await nextIteration()
   await finish()
-  await turn()
-  await turn()
+  await nextIteration()
+  await nextIteration()
   await finish()
   await Promise.all([...all, closing])
   assert.equal(log.at(-1), 'closed')

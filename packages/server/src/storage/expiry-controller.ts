@@ -1,35 +1,28 @@
-// Deletes keys when their time has come, for engines whose store does not do so itself.
+// Deletes expired keys in the memory and LMDB engines; etcd has leases.
 
-import type { Clock } from '../base/clock.js'
-import type { Logger } from '../base/logger.js'
+import type { Clock, Timers } from '@cluster-apiserver/api/base/clock.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import type { CommitOutcome, Write } from './storage.js'
+import type { StoredReads } from './stored-reads.js'
 
-export interface DueKey {
-  readonly key: string
-  readonly revision: number
-}
-
-export interface ExpirySource {
-  /** The earliest time at which a key expires. */
-  nextExpiryMs(): number | undefined
-  /** Up to `limit` keys that expired at or before `nowMs`. */
-  expired(nowMs: number, limit: number): readonly DueKey[]
+interface ExpirySource extends Pick<StoredReads, 'nextExpiryMs' | 'expired'> {
   commit(writes: readonly Write[]): Promise<CommitOutcome>
 }
 
-export interface ExpiryOptions {
+interface ExpiryOptions {
   readonly clock: Clock
+  readonly timers: Timers
   readonly logger: Logger
   readonly source: ExpirySource
 }
 
-/** Short enough that a clock which jumps, or a disk that has room again, is noticed soon. */
-const longestSleepMs = 1000
+/** Short, because a full disk may have space again. */
+const retryMs = 1000
 const keysPerRound = 500
 
-export class ExpiryLoop {
+export class ExpiryController {
   readonly #options: ExpiryOptions
-  #timer: NodeJS.Timeout | undefined
+  #cancel: (() => void) | undefined
   #wakesAtMs = Number.POSITIVE_INFINITY
   #isRunning = false
   #isClosed = false
@@ -38,19 +31,18 @@ export class ExpiryLoop {
     this.#options = options
   }
 
-  /** From now on keys are deleted, which are commits like any other. Again: there are others. */
+  /** Starts to delete keys. Call it again after keys have changed in bulk. */
   start(): void {
     this.#sleep()
   }
 
-  /** A key with this expiry was written. */
-  notice(expiresAtMs: number): void {
+  onExpiry(expiresAtMs: number): void {
     if (!this.#isRunning && expiresAtMs < this.#wakesAtMs) this.#sleepUntil(expiresAtMs)
   }
 
   close(): void {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#cancel?.()
   }
 
   #sleep(): void {
@@ -61,26 +53,26 @@ export class ExpiryLoop {
 
   #sleepUntil(timeMs: number): void {
     if (this.#isClosed) return
-    clearTimeout(this.#timer)
+    this.#cancel?.()
     this.#wakesAtMs = timeMs
-    const waitMs = Math.min(Math.max(timeMs - this.#options.clock.now(), 1), longestSleepMs)
-    this.#timer = setTimeout(() => void this.#run(), waitMs).unref()
+    const { clock, timers } = this.#options
+    this.#cancel = timers.after(Math.max(timeMs - clock.now(), 1), () => this.#run())
   }
 
   async #run(): Promise<void> {
     const { clock, logger, source } = this.#options
     this.#isRunning = true
     try {
-      const due = source.expired(clock.now(), keysPerRound)
-      // One commit each, so that a key written again in the meantime keeps only itself.
-      await Promise.all(due.map(({ key, revision }) => source.commit([{ key, value: undefined, expect: revision }])))
+      const expiredKeys = source.expired(clock.now(), keysPerRound)
+      // One commit per key, so that a conflict on one does not block the others.
+      await Promise.all(expiredKeys.map(({ key, revision }) => source.commit([{ key, value: undefined, expect: revision }])))
       this.#isRunning = false
       if (!this.#isClosed) this.#sleep()
     } catch (error) {
       this.#isRunning = false
       if (this.#isClosed) return
       logger.warn({ error }, 'cannot delete expired keys; retrying')
-      this.#sleepUntil(clock.now() + longestSleepMs)
+      this.#sleepUntil(clock.now() + retryMs)
     }
   }
 }

@@ -1,10 +1,10 @@
-// Ranges of keys are those of their bytes, and bounds that are too long are cut without losing a key.
+// Key ranges in byte order, invalid keys, and bounds longer than a key.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkKey, clipBound, isEmptyRange, isInRange, longestKeyBytes } from './key-order.js'
+import { checkKey, clipBound, isEmptyRange, isInRange, maxKeyBytes } from './collections.js'
 
-test('a range is one of bytes', () => {
+test('ranges are in byte order', () => {
   const range = { start: '\uff61', end: '😀' }
   assert.equal(isInRange('\uff61001', range), true)
   assert.equal(isInRange('😀', range), false)
@@ -14,16 +14,16 @@ test('a range is one of bytes', () => {
 })
 
 const keys = [
-  { name: 'plain', key: 'pods/a/b', ok: true },
+  { name: 'ASCII', key: 'pods/a/b', ok: true },
   { name: 'other scripts', key: 'roles/é中😀', ok: true },
-  { name: 'longest', key: 'x'.repeat(longestKeyBytes), ok: true },
-  { name: 'too long', key: 'x'.repeat(longestKeyBytes + 1), ok: false },
-  { name: 'too long in bytes', key: '中'.repeat(longestKeyBytes / 2), ok: false },
+  { name: 'longest', key: 'x'.repeat(maxKeyBytes), ok: true },
+  { name: 'too long', key: 'x'.repeat(maxKeyBytes + 1), ok: false },
+  { name: 'too long in bytes', key: '中'.repeat(maxKeyBytes / 2), ok: false },
   { name: 'empty', key: '', ok: false },
   { name: 'half a character', key: 'a\ud83d', ok: false },
 ]
 for (const { name, key, ok } of keys) {
-  test(`a key: ${name}`, () => {
+  test(`a key is ${ok ? 'valid' : 'invalid'}: ${name}`, () => {
     if (ok) checkKey(key)
     else assert.throws(() => checkKey(key), RangeError)
   })
@@ -31,9 +31,9 @@ for (const { name, key, ok } of keys) {
 
 const bounds = [
   { name: 'short', bound: 'pods/', clipped: 'pods/' },
-  { name: 'long', bound: 'x'.repeat(5000), clipped: 'x'.repeat(longestKeyBytes) },
-  { name: 'cut within a character', bound: 'x'.repeat(longestKeyBytes - 1) + '中'.repeat(10), clipped: 'x'.repeat(longestKeyBytes - 1) },
+  { name: 'long', bound: 'x'.repeat(5000), clipped: 'x'.repeat(maxKeyBytes) },
+  { name: 'cut within a character', bound: 'x'.repeat(maxKeyBytes - 1) + '中'.repeat(10), clipped: 'x'.repeat(maxKeyBytes - 1) },
 ]
 for (const { name, bound, clipped } of bounds) {
-  test(`a bound: ${name}`, () => assert.equal(clipBound(bound), clipped))
+  test(`clipped bound: ${name}`, () => assert.equal(clipBound(bound), clipped))
 }

@@ -1,4 +1,4 @@
-// The queue in front of the worker threads: fair between users by time used, bounded by bytes.
+// The queue of the worker threads: fair between users by used time, limited by bytes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { FairQueue, type QueuedTask } from './fair-queue.js'
 const limits = { maxBytes: 100, maxUserBytes: 50, maxUserRunning: 1 }
 const task = (user: string, bytes = 1): QueuedTask => ({ user, bytes })
 
-/** Takes all tasks; each takes one millisecond of its user's time. */
+/** Runs all tasks; each uses one millisecond of its user's time. */
 function takeAll(queue: FairQueue<QueuedTask>): string {
   let users = ''
   for (let next = queue.take(); next !== undefined; next = queue.take()) {
@@ -17,7 +17,7 @@ function takeAll(queue: FairQueue<QueuedTask>): string {
   return users
 }
 
-test('users take turns, however many tasks one of them has', () => {
+test('users alternate, however many tasks one of them has', () => {
   const queue = new FairQueue(limits)
   for (let i = 0; i < 5; i++) queue.add(task('a'))
   for (let i = 0; i < 2; i++) queue.add(task('b'))
@@ -33,7 +33,7 @@ test('a user whose tasks take long waits for one whose tasks are short', () => {
   assert.equal(takeAll(queue), 'bbbaa')
 })
 
-test('a user who comes late has no claim to time that others have used before', () => {
+test('a new user does not make up for time that others used before', () => {
   const queue = new FairQueue(limits)
   for (let i = 0; i < 10; i++) queue.add(task('a'))
   for (let i = 0; i < 5; i++) {
@@ -46,7 +46,7 @@ test('a user who comes late has no claim to time that others have used before', 
   assert.ok(users.indexOf('a') <= 10, users)
 })
 
-test('the queue is bounded in all and for each user', () => {
+test('the queue is limited in total and per user', () => {
   const queue = new FairQueue(limits)
   assert.equal(queue.add(task('a', 40)), true)
   assert.equal(queue.add(task('a', 11)), false)
@@ -58,7 +58,7 @@ test('the queue is bounded in all and for each user', () => {
   assert.equal(queue.add(task('a', 1000)), true, 'a single task always fits into an empty queue')
 })
 
-test('one user never has all threads', () => {
+test('one user never occupies all threads', () => {
   const queue = new FairQueue(limits)
   for (const user of ['a', 'a', 'b']) queue.add(task(user))
   assert.equal(queue.take()?.user, 'a')
@@ -68,12 +68,12 @@ test('one user never has all threads', () => {
   assert.equal(queue.take()?.user, 'a')
 })
 
-test('a removed task frees its room and is not taken', () => {
+test('a removed task frees its bytes and is not run', () => {
   const queue = new FairQueue(limits)
-  const gone = task('a', 50)
-  queue.add(gone)
-  assert.equal(queue.remove(gone), true)
-  assert.equal(queue.remove(gone), false)
+  const removed = task('a', 50)
+  queue.add(removed)
+  assert.equal(queue.remove(removed), true)
+  assert.equal(queue.remove(removed), false)
   assert.equal(queue.bytes, 0)
   assert.equal(queue.take(), undefined)
 })

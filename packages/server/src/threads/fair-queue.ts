@@ -1,20 +1,18 @@
-// Tasks that wait for a worker thread, fair between users: next is a task of the user whose tasks have run for the shortest time.
+// Queue of tasks for the worker threads, fair between users: next is a task of the user whose tasks have run for the shortest time.
 
 export interface QueuedTask {
   readonly user: string
-  /** Size of the inputs. */
   readonly bytes: number
 }
 
-/** The limits of one user are lower than the limits of all, so that other users always find room. */
-export interface QueueLimits {
+/** The limits of one user are lower than those of all users, so that one user cannot fill the queue. */
+interface QueueLimits {
   readonly maxBytes: number
   readonly maxUserBytes: number
   readonly maxUserRunning: number
 }
 
 interface Share<T> {
-  /** Time that tasks have run. */
   usedMs: number
   running: number
   bytes: number
@@ -28,7 +26,7 @@ export class FairQueue<T extends QueuedTask> {
   readonly #limits: QueueLimits
   readonly #shares = new Map<string, Share<T>>()
   #bytes = 0
-  /** Level of the user served last: a new user starts here, so that it cannot monopolize the threads. */
+  /** Used time of the last served user. New and idle users start at least with this time, so that they cannot monopolize the threads. */
   #servedMs = 0
 
   constructor(limits: QueueLimits) {
@@ -65,17 +63,16 @@ export class FairQueue<T extends QueuedTask> {
     return task
   }
 
-  /** A task whose client has disconnected. */
   remove(task: T): boolean {
     const share = this.#shares.get(task.user)
-    const at = share?.tasks.indexOf(task) ?? -1
-    if (share === undefined || at < 0) return false
-    share.tasks.splice(at, 1)
+    const index = share?.tasks.indexOf(task) ?? -1
+    if (share === undefined || index < 0) return false
+    share.tasks.splice(index, 1)
     this.#count(share, -task.bytes)
     return true
   }
 
-  /** A task that was taken has ended. */
+  /** Accounts for a task that has run for `ms`. */
   end(user: string, ms: number): void {
     const share = this.#shareOf(user)
     share.usedMs += ms
@@ -94,8 +91,8 @@ export class FairQueue<T extends QueuedTask> {
   }
 
   #shareOf(user: string): Share<T> {
-    const known = this.#shares.get(user)
-    if (known !== undefined) return known
+    const existing = this.#shares.get(user)
+    if (existing !== undefined) return existing
     if (this.#shares.size >= maxUsers)
       for (const [idle, { tasks, running }] of this.#shares) if (tasks.length + running === 0) this.#shares.delete(idle)
     const share: Share<T> = { usedMs: this.#servedMs, running: 0, bytes: 0, tasks: [] }

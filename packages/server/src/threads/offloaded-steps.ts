@@ -1,30 +1,32 @@
-// The steps of verbs, HTTP and lists on large inputs, as tasks for the worker threads.
+// Runs steps of verbs, HTTP and lists on large inputs in the worker threads.
 
-import type { Decision, EvaluateInWorker } from '../../admission/policy/evaluate-policy.js'
-import { ApiError } from '../../api/api-error.js'
-import type { Call } from '../../api/call.js'
-import type { Resource } from '../../api/catalog.js'
-import type { ApiObject } from '../../api/object.js'
-import { onceFor } from '../../base/once-for.js'
-import type { ItemForm } from '../../codec/item-form.js'
-import type { WriteText } from '../../codec/list-text.js'
-import type { SentBody } from '../../http/decode-sent.js'
-import type { ObjectForm, Represented } from '../../http/represent.js'
-import type { RequestSteps } from '../../http/request-steps.js'
-import { convertAhead } from '../../objects/convert-ahead.js'
-import type { ItemMaker } from '../../objects/large-items.js'
-import type { StoredObject } from '../../objects/stored-object.js'
-import { type EncodedPatch, type LiveObject, nextTurn, type Steps } from '../../verbs/steps.js'
-import { conversionsOf, converting, UnconvertedError } from '../../verbs/versions.js'
-import { type LiveInput, type Packed, pack, type RequestContext, type Step, type TaskResult, unpack } from './tasks.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import type { ItemEncoding } from '@cluster-apiserver/api/codec/item-encoding.js'
+import type { EncodeListText } from '@cluster-apiserver/api/codec/pretty-yaml-stream.js'
+import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
+import type { Decision, EvaluateInWorker } from '../admission/validating-admission-policy/evaluate-policy.js'
+import type { ObjectFormat, Represented } from '../http/responses/representation.js'
+import type { SentBody } from '../http/rest/read-body.js'
+import type { RequestSteps } from '../http/rest/worker-steps.js'
+import { convertAhead } from '../objects/entry/convert-ahead.js'
+import type { StoredObject } from '../objects/entry/stored-object.js'
+import type { ItemEncoder } from '../objects/list/large-items.js'
+import { conversionsOf, runWithConversions, UnconvertedError } from '../verbs/version-conversion.js'
+import type { EncodedPatch, LiveObject, WorkerSteps } from '../verbs/worker-steps.js'
 import type { WorkerPool } from './worker-pool.js'
+import { type LiveInput, type Packed, pack, type RequestContext, type Step, type TaskResult, unpack } from './worker-tasks.js'
 
 /** Items of lists and watches are encoded once for all users who may read them. */
 const sharedWork = { user: 'system:shared-encoding', onAbort: undefined }
 
 type Output = NonNullable<TaskResult['output']>
 
-export class OffloadedSteps implements Steps, RequestSteps, ItemMaker {
+export class OffloadedSteps implements WorkerSteps, RequestSteps, ItemEncoder {
   readonly #pool: WorkerPool
 
   constructor(pool: WorkerPool) {
@@ -36,12 +38,12 @@ export class OffloadedSteps implements Steps, RequestSteps, ItemMaker {
   }
 
   async create(call: Call, sent: ApiObject): Promise<ApiObject> {
-    const object = await packed(sent)
+    const object = await packed(sent, call.resource.storedSchema)
     return this.#converted(call, (context) => ({ step: 'create', call: context, object }))
   }
 
   async update(call: Call, sent: ApiObject, live: LiveObject): Promise<ApiObject> {
-    const object = await packed(sent)
+    const object = await packed(sent, call.resource.storedSchema)
     const input = await inputOf(call.resource, live)
     return this.#converted(call, (context) => ({ step: 'update', call: context, object, live: input }))
   }
@@ -52,15 +54,18 @@ export class OffloadedSteps implements Steps, RequestSteps, ItemMaker {
   }
 
   async check(call: Call, next: ApiObject, live: LiveObject | undefined): Promise<Buffer> {
+    const object = await packed(next, call.resource.storedSchema)
     const input = live && (await inputOf(call.resource, live))
-    return bytesIn(await this.#run(call, { step: 'check', call: contextOf(call), object: await packed(next), live: input }))
+    return this.#withConversions(call, async (context) =>
+      bytesIn(await this.#run(call, { step: 'check', call: context, object, live: input })),
+    )
   }
 
   async encode(call: Call, object: ApiObject): Promise<Buffer> {
     return bytesIn(await this.#run(call, { step: 'encode', call: contextOf(call), object: await packed(object) }))
   }
 
-  async represent(call: Call, { representation, query }: ObjectForm, object: ApiObject): Promise<Represented> {
+  async represent(call: Call, { representation, query }: ObjectFormat, object: ApiObject): Promise<Represented> {
     const includeObject = query.first('includeObject')
     const step = { step: 'represent', call: contextOf(call), representation, includeObject, object: await packed(object) } as const
     const output = await this.#run(call, step)
@@ -69,37 +74,41 @@ export class OffloadedSteps implements Steps, RequestSteps, ItemMaker {
 
   readonly evaluatePolicy: EvaluateInWorker = async (call, policy, variables) => {
     const step = { step: 'policy', policy: policyText(policy), variables: await packed(variables) } as const
-    return unpack<readonly Decision[]>((await this.#run(call, step)).object ?? [])
+    return unpack<readonly Decision[]>((await this.#run(call, step)).object ?? '[]')
   }
 
-  writeTextFor(call: Call): WriteText {
+  writeTextFor(call: Call): EncodeListText {
     return async (text) => bytesIn(await this.#run(call, { step: 'text', text }, text.json.length))
   }
 
-  /** False for a view of an object, such as its scale, which is small and is not described by the kind of the object. */
-  knows({ wish, resource }: ItemForm): boolean {
-    return wish !== undefined && resource.kind === resource.definition.kind
+  /** False for a view such as Scale, whose kind is not that of the object. */
+  canEncodeItem({ choice, resource }: ItemEncoding): boolean {
+    return choice !== undefined && resource.kind === resource.definition.kind
   }
 
-  async make({ wish, resource }: ItemForm, stored: StoredObject): Promise<Uint8Array> {
-    if (wish === undefined) throw new Error('this representation cannot be described to a worker thread')
+  async encodeItem({ choice, resource }: ItemEncoding, stored: StoredObject): Promise<Uint8Array> {
+    if (choice === undefined) throw new Error('this representation cannot be described to a worker thread')
     await convertAhead([stored], resource)
     const live = resource.conversion === undefined ? { entry: entryOf(stored) } : { object: await packed(stored.shown(resource)) }
     const call = { ...noRequest, ...kindOf(resource) }
-    return bytesIn(outputOf(await this.#pool.run({ step: 'item', call, wish, live }, { ...sharedWork, bytes: stored.size })))
+    return bytesIn(outputOf(await this.#pool.run({ step: 'item', call, choice, live }, { ...sharedWork, bytes: stored.size })))
   }
 
   /** A webhook converts between two runs of a step that lacks a conversion. */
-  async #converted(call: Call, makeStep: (context: RequestContext) => Step): Promise<ApiObject> {
-    return converting(call, async () => {
+  async #withConversions<T>(call: Call, act: (context: RequestContext) => Promise<T>): Promise<T> {
+    return runWithConversions(call, async () => {
       const conversions: (readonly [key: string, object: Packed])[] = []
       for (const [key, object] of conversionsOf(call)) conversions.push([key, await packed(object)])
-      return this.#object(call, makeStep({ ...contextOf(call), conversions }))
+      return act({ ...contextOf(call), conversions })
     })
   }
 
+  #converted(call: Call, stepWith: (context: RequestContext) => Step): Promise<ApiObject> {
+    return this.#withConversions(call, (context) => this.#object(call, stepWith(context)))
+  }
+
   async #object(call: Call, step: Step): Promise<ApiObject> {
-    const { object = {} } = await this.#run(call, step)
+    const { object = '{}' } = await this.#run(call, step)
     return unpacked(object)
   }
 
@@ -120,18 +129,18 @@ function outputOf({ output = {}, failure }: TaskResult): Output {
 
 const bytesIn = ({ bytes = new Uint8Array() }: Output): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** With bytes of its own: a view would be sent with all the memory that it is a part of. */
+/** A copy, because a view would be sent with its whole buffer. */
 const entryOf = ({ entry: { key, revision, value } }: StoredObject) => ({ key, revision, value: Buffer.from(new Uint8Array(value).buffer) })
 
 const inputOf = async ({ conversion }: Resource, { stored, object }: LiveObject): Promise<LiveInput> =>
   conversion === undefined ? { entry: entryOf(stored) } : { object: await packed(object) }
 
 async function inOwnTurn<T>(work: () => T): Promise<T> {
-  await nextTurn()
+  await turnBudget.nextTurn()
   return work()
 }
 
-const packed = (object: object): Promise<Packed> => inOwnTurn(() => pack(object))
+const packed = (object: object, schema?: StructNode): Promise<Packed> => inOwnTurn(() => pack(object, schema))
 const unpacked = (object: Packed): Promise<ApiObject> => inOwnTurn(() => unpack(object))
 
 const noRequest = { subresource: undefined, namespace: '', name: '', options: {}, now: 0, userAgent: '', conversions: [] }
@@ -146,6 +155,6 @@ function kindOf({ group, version, name, definition }: Resource): Pick<RequestCon
 }
 
 let sourceIds = 0
-/** The same for all requests on one version of a CustomResourceDefinition. */
-const customSource = onceFor((source: object) => ({ id: ++sourceIds, source: pack(source) }))
-const policyText = onceFor((policy: object) => JSON.stringify(policy))
+/** Packed once per version of a CustomResourceDefinition. */
+const customSource = weakMemoize((source: object) => ({ id: ++sourceIds, source: pack(source) }))
+const policyText = weakMemoize((policy: object) => JSON.stringify(policy))

@@ -1,27 +1,26 @@
-// The worker threads for pure steps on large inputs, behind a queue that is fair between users and bounded by bytes.
+// Pool of worker threads for steps on large inputs, behind a fair queue.
 
 import { randomUUID } from 'node:crypto'
-import { unavailable } from '../../api/api-error.js'
-import type { OnAbort } from '../../api/call.js'
-import type { Logger } from '../../base/logger.js'
-import { OverloadedError } from '../../http/pressure.js'
+import { unavailable } from '@cluster-apiserver/api/api/api-error.js'
+import type { OnAbort } from '@cluster-apiserver/api/api/call.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { OverloadedError } from '../flow-control/memory-pressure.js'
 import { FairQueue, type QueuedTask } from './fair-queue.js'
-import type { Step, Task, TaskResult, WorkerSettings } from './tasks.js'
+import type { Step, Task, TaskResult, WorkerSettings } from './worker-tasks.js'
 import { MismatchError, WorkerThread, type WorkerThreadOptions } from './worker-thread.js'
 
 export interface WorkerPoolOptions {
   readonly threads: number
   readonly settings: WorkerSettings
   readonly logger: Logger
-  /** Processor time of one step. */
+  /** Maximum processor time of one step. */
   readonly maxStepMs?: number
   readonly maxHeapMiB?: number
-  /** How long a thread is kept without a task. */
   readonly idleMs?: number
   readonly startThread?: (options: WorkerThreadOptions) => WorkerThread
 }
 
-export interface StepOwner extends QueuedTask {
+interface StepOwner extends QueuedTask {
   readonly onAbort: OnAbort | undefined
 }
 
@@ -37,7 +36,7 @@ const defaultStepMs = 5000
 const defaultHeapMiB = 512
 const defaultIdleMs = 30_000
 const checkMs = 500
-/** Wall-clock limit of a step, as a multiple of its processor time: a busy machine must not fail it. */
+/** Wall-clock limit of a step, as a multiple of `maxStepMs`: on a busy machine a step waits for the processor. */
 const maxWallFactor = 6
 
 export class WorkerPool {
@@ -52,7 +51,7 @@ export class WorkerPool {
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options
-    // One thread is always for other users, if there are two.
+    // With two or more threads, one user cannot occupy all of them.
     this.#queue = new FairQueue({ ...maxQueueBytes, maxUserRunning: Math.max(1, options.threads - 1) })
   }
 
@@ -64,7 +63,7 @@ export class WorkerPool {
     return [...this.#busy, ...this.#idle]
   }
 
-  /** Rejects with 429 if the queue is full, with 503 if the step takes too much time or memory, with the client's reason if it is gone. */
+  /** Rejects with 429 if the queue is full, with 503 if the step takes too much time or memory, and with the reason of an abort. */
   run(step: Step, { user, bytes, onAbort }: StepOwner): Promise<TaskResult> {
     if (this.#isClosed) return Promise.reject(shuttingDown())
     return new Promise((resolve, reject) => {
@@ -74,12 +73,12 @@ export class WorkerPool {
         reject(new OverloadedError())
         return
       }
-      // A step that runs already goes on, and its result is dropped: to end its thread would cost others more.
-      const forget = onAbort?.((reason) => {
+      // A running step continues and its result is dropped: a new thread costs more than ending the step would save.
+      const unsubscribe = onAbort?.((reason) => {
         this.#queue.remove(pending)
         reject(reason)
       })
-      if (forget !== undefined) pending.stopListening = forget
+      if (unsubscribe !== undefined) pending.stopListening = unsubscribe
       this.#next()
     })
   }
@@ -101,7 +100,7 @@ export class WorkerPool {
   }
 
   async #serve({ task, user, resolve, reject, stopListening }: Pending): Promise<void> {
-    const begunMs = performance.now()
+    const startMs = performance.now()
     try {
       resolve(await this.#runIn(this.#takeThread(), task))
     } catch (thrown) {
@@ -110,7 +109,7 @@ export class WorkerPool {
       stopListening()
       this.counters.steps += 1
       this.#running -= 1
-      this.#queue.end(user, performance.now() - begunMs)
+      this.#queue.end(user, performance.now() - startMs)
       this.#next()
       this.#watchIdle()
     }
@@ -136,17 +135,17 @@ export class WorkerPool {
     const { settings, logger, maxHeapMiB = defaultHeapMiB, startThread = (options) => new WorkerThread(options) } = this.#options
     const onMismatch = (error: MismatchError): void => {
       this.counters.mismatches += 1
-      logger.error({ err: error }, 'a worker thread mixed up two tasks and was ended; report this as a security issue')
+      logger.error({ error }, 'a worker thread mixed up two tasks and was ended; report this as a security issue')
     }
     return startThread({ settings, maxHeapMiB, onMismatch })
   }
 
-  /** The thread did not start, is out of memory or of time, was killed, or has mixed up tasks. The next step gets another one. */
+  /** Error of a request whose thread did not start, ran out of memory or time, was killed, or mixed up tasks. */
   #failure(thrown: unknown, step: string): unknown {
     if (this.#isClosed) return shuttingDown()
     if (thrown instanceof MismatchError) return thrown
     this.counters.failedThreads += 1
-    this.#options.logger.error({ err: thrown, step }, 'a worker thread ended while it ran a step; its request fails with 503')
+    this.#options.logger.error({ error: thrown, step }, 'a worker thread ended while it ran a step; its request fails with 503')
     return unavailable('the request takes more memory or processor time than one request may')
   }
 
@@ -162,14 +161,14 @@ export class WorkerPool {
 
 const shuttingDown = (): Error => unavailable('the server is shutting down')
 
-/** Ends the thread when its step has used more than its processor time. */
+/** Ends the thread when its step has used more than `maxMs` of processor time, or `maxWallFactor` times that of wall-clock time. */
 function limitStep(thread: WorkerThread, maxMs: number): NodeJS.Timeout {
-  const begunMs = performance.now()
-  const begunCpu = process.cpuUsage()
+  const startMs = performance.now()
+  const startCpu = process.cpuUsage()
   const check = (): void => {
-    const wallMs = performance.now() - begunMs
-    // Node.js 20 tells the processor time of the whole process alone; one of its threads has not used more than that.
-    const { user, system } = process.cpuUsage(begunCpu)
+    const wallMs = performance.now() - startMs
+    // Node.js 20 has only the processor time of the whole process: an upper bound for the thread.
+    const { user, system } = process.cpuUsage(startCpu)
     if ((wallMs > maxMs && (user + system) / 1000 > maxMs) || wallMs > maxWallFactor * maxMs) void thread.terminate()
   }
   return setInterval(check, Math.min(checkMs, maxMs)).unref()

@@ -1,7 +1,7 @@
-// A worker thread with a fault: it swaps, doubles or delays results. Its runtimeConfig names the fault.
+// Fixture: a worker thread that swaps, doubles or delays results, as its runtimeConfig says.
 
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Task, TaskResult, WorkerSettings } from './tasks.js'
+import type { Task, TaskResult, WorkerSettings } from './worker-tasks.js'
 
 const [fault] = (workerData as WorkerSettings).runtimeConfig
 let last: TaskResult | undefined

@@ -1,16 +1,12 @@
-// One worker thread, which runs one task at a time.
-//
-// Hand-written because a pool library was tried: piscina 5.3 loses a task for good when a thread dies before it is ready (worker-pool.test.ts kills
-// threads at random times; its tasks never ended). This is all of it that the server needs.
+// One worker thread, which runs one task at a time. Hand-written: piscina 5.3 loses a task when a thread dies before it is ready.
 
 import { Worker } from 'node:worker_threads'
-import type { Task, TaskResult, WorkerSettings } from './tasks.js'
+import type { Task, TaskResult, WorkerSettings } from './worker-tasks.js'
 
 export interface WorkerThreadOptions {
   readonly settings: WorkerSettings
   readonly maxHeapMiB: number
   readonly onMismatch: (error: MismatchError) => void
-  /** The script that the thread runs, if it is not the usual one. */
   readonly entry?: URL
 }
 
@@ -23,12 +19,11 @@ export class WorkerThread {
   readonly #worker: Worker
   readonly #onMismatch: WorkerThreadOptions['onMismatch']
   #running: { readonly id: string; readonly resolve: (result: TaskResult) => void; readonly reject: (reason: Error) => void } | undefined
-  /** Why it has ended. */
-  #end: Error | undefined
+  #endReason: Error | undefined
 
   constructor({ settings, maxHeapMiB, onMismatch, entry = new URL('./worker-entry.js', import.meta.url) }: WorkerThreadOptions) {
     this.#onMismatch = onMismatch
-    // Neither the flags nor the environment of this process are for its threads.
+    // Worker threads get neither the flags nor the environment of this process.
     const isolated = { execArgv: [], env: {} }
     this.#worker = new Worker(entry, { ...isolated, workerData: settings, resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB } })
     this.#worker.on('message', (result: TaskResult) => this.#receive(result))
@@ -39,12 +34,12 @@ export class WorkerThread {
   }
 
   get hasEnded(): boolean {
-    return this.#end !== undefined
+    return this.#endReason !== undefined
   }
 
-  /** Rejects if the thread ends, for whatever reason, and with a MismatchError if it mixes up tasks. */
+  /** Rejects if the thread ends, and with a MismatchError if it mixes up tasks. */
   run(task: Task): Promise<TaskResult> {
-    if (this.#end !== undefined) return Promise.reject(this.#end)
+    if (this.#endReason !== undefined) return Promise.reject(this.#endReason)
     return new Promise((resolve, reject) => {
       this.#running = { id: task.id, resolve, reject }
       this.#worker.ref()
@@ -71,7 +66,7 @@ export class WorkerThread {
   }
 
   #fail(reason: Error): void {
-    this.#end ??= reason
+    this.#endReason ??= reason
     const running = this.#running
     this.#running = undefined
     running?.reject(reason)

@@ -1,48 +1,47 @@
-// The rules of going away: what holds an object, and what a DELETE writes on one that is held.
+// Graceful deletion: finalizers, propagation policy and grace period decide if a DELETE removes an object or only sets deletionTimestamp.
 
-import type { Call } from '../api/call.js'
-import type { Resource } from '../api/catalog.js'
-import { type ApiObject, withMetadata } from '../api/object.js'
-import { propagationOf } from '../api/options/delete-options.js'
-import { timeOf } from '../schema/scalars.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { type ApiObject, withMetadata } from '@cluster-apiserver/api/api/object.js'
+import { propagationOf } from '@cluster-apiserver/api/api/options/delete-options.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 
 const orphanFinalizer = 'orphan'
 const foregroundFinalizer = 'foregroundDeletion'
 
-export const isHeld = (resource: Resource, object: ApiObject): boolean =>
-  (object.metadata?.finalizers?.length ?? 0) > 0 || (resource.definition.isHeld?.(object) ?? false)
+export const isDeletionBlocked = (resource: Resource, object: ApiObject): boolean =>
+  (object.metadata?.finalizers?.length ?? 0) > 0 || (resource.definition.isDeletionBlocked?.(object) ?? false)
 
-/** What a DELETE makes of an object: it stays for now, marked as going, or it goes. */
-export interface DeletionPlan {
-  /** The object as it is left, or as it was last. */
+interface DeletionPlan {
+  /** The terminating object, or the removed one in its last state. */
   readonly object: ApiObject
   readonly stays: boolean
 }
 
-/** `ignoresDependents`: nobody collects garbage, so nothing may wait for that. */
+/** `ignoresDependents`: no garbage collector runs, so no finalizer may wait for it. */
 export function planDeletion(call: Call, live: ApiObject, ignoresDependents = false): DeletionPlan {
   const { resource } = call
   const before = live.metadata?.finalizers ?? []
   const finalizers = ignoresDependents ? before : finalizersFor(call, live)
   const isChanged = finalizers.length !== before.length || finalizers.some((name, i) => name !== before[i])
-  if (resource.definition.gracePeriodSeconds !== undefined) return planGrace(call, live, finalizers)
+  if (resource.definition.gracePeriodSeconds !== undefined && !isGraceOver(live)) return planGracefulDeletion(call, live, finalizers)
   if (resource.definition.firstDeleteMarks) {
-    if (live.metadata?.deletionTimestamp === undefined) return { object: markDeleting(call, live, finalizers), stays: true }
-    // Whoever waits for what holds it is told how it stands, and changes nothing.
-    if (resource.definition.isHeld?.(live)) return { object: live, stays: true }
+    if (live.metadata?.deletionTimestamp === undefined) return { object: markTerminating(call, live, finalizers), stays: true }
+    // A second DELETE of a blocked object changes nothing.
+    if (resource.definition.isDeletionBlocked?.(live)) return { object: live, stays: true }
   }
-  if (!isHeld(resource, live) && !isChanged) return { object: live, stays: false }
-  const object = markDeleting(call, live, finalizers)
-  return { object, stays: isHeld(resource, object) }
+  if (!isDeletionBlocked(resource, live) && !isChanged) return { object: live, stays: false }
+  const object = markTerminating(call, live, finalizers)
+  return { object, stays: isDeletionBlocked(resource, object) }
 }
 
-/** Whoever leaves it to the kind what becomes of the dependents may be surprised, whether or not there is something to delete. */
+/** Warns about kinds that orphan dependents if no propagation policy is given, also if the object does not exist. */
 export function warnOfOrphans({ resource, warn, options }: Call): void {
   const warning = resource.definition.orphansByDefault?.warning
   if (warning !== undefined && propagationOf(options) === undefined) warn(warning)
 }
 
-/** The finalizers with which an object waits for its dependents, as the caller wishes it now or wished it before. */
+/** Adds or removes `orphan` and `foregroundDeletion` by the propagation policy; without one they stay, or the kind's default applies. */
 function finalizersFor(call: Call, object: ApiObject): readonly string[] {
   const { options } = call
   const { definition } = call.resource
@@ -52,50 +51,50 @@ function finalizersFor(call: Call, object: ApiObject): readonly string[] {
   const policy = propagationOf(options)
   const isDefault = policy === undefined && before.length === rest.length && definition.orphansByDefault !== undefined
   const orphans = isDefault || (policy === undefined ? before.includes(orphanFinalizer) : policy === 'Orphan')
-  // The older option means that dependents go first for kinds that are marked before they go, and that they go later for others.
+  // orphanDependents=false means foreground for kinds whose first DELETE only marks, and background for others.
   const waits = definition.firstDeleteMarks === true && options.propagationPolicy === undefined && options.orphanDependents === false
   const foreground = policy === undefined ? before.includes(foregroundFinalizer) : policy === 'Foreground' || waits
   return [...rest, ...(orphans ? [orphanFinalizer] : []), ...(foreground ? [foregroundFinalizer] : [])]
 }
 
-/** The object with its finalizers as they shall be and the time at which it was first deleted. */
-function markDeleting(call: Call, object: ApiObject, finalizers: readonly string[]): ApiObject {
-  const { metadata } = object
-  const marked = withMetadata(object, {
+function markTerminating(call: Call, object: ApiObject, finalizers: readonly string[]): ApiObject {
+  const { prepareDelete } = call.resource.definition
+  const terminating = withMetadata(object, {
     finalizers: finalizers.length === 0 ? undefined : finalizers,
-    deletionTimestamp: metadata?.deletionTimestamp ?? timeOf(call.now),
-    deletionGracePeriodSeconds: 0,
-    generation: nextGeneration(object),
+    deletionTimestamp: object.metadata?.deletionTimestamp ?? timeOf(call.now),
   })
-  return call.resource.definition.prepareDelete?.(marked, call) ?? marked
+  return (
+    prepareDelete?.(terminating, call) ?? withMetadata(terminating, { deletionGracePeriodSeconds: 0, generation: nextGeneration(object) })
+  )
 }
 
-/** The first deletion counts as a change of what is wanted. */
+/** The first DELETE increments the generation. */
 function nextGeneration({ metadata }: ApiObject): number | undefined {
   const generation = metadata?.generation
   return metadata?.deletionTimestamp === undefined && generation !== undefined && generation > 0 ? generation + 1 : generation
 }
 
-/** Times have years of four digits: whoever is given more than that is given all there is. */
-const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59)
+/** Timestamps have four-digit years: a longer grace period is shortened to this time. */
+const maxTimestampMs = Date.UTC(9999, 11, 31, 23, 59, 59)
 
-/** Objects that are given time: the first DELETE sets it, later ones can only make it shorter. */
-function planGrace(call: Call, live: ApiObject, finalizers: readonly string[]): DeletionPlan {
+const isGraceOver = ({ metadata }: ApiObject): boolean =>
+  metadata?.deletionTimestamp !== undefined && (metadata.deletionGracePeriodSeconds ?? 0) === 0
+
+/** The first DELETE sets the grace period; later ones can only shorten it, and change nothing if they do not. */
+function planGracefulDeletion(call: Call, live: ApiObject, finalizers: readonly string[]): DeletionPlan {
   const { metadata } = live
   const requested = call.options.gracePeriodSeconds
-  const given = metadata?.deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0)
-  if (given !== undefined && (requested === undefined || requested >= given)) {
-    return given === 0 && finalizers.length === 0 ? { object: live, stays: false } : { object: live, stays: true }
-  }
-  const sinceMs = given === undefined ? call.now : Date.parse(metadata?.deletionTimestamp ?? '') - given * 1000
-  // A bigint where the number is too large to be a safe one.
+  const currentSeconds = metadata?.deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0)
+  if (currentSeconds !== undefined && (requested === undefined || requested >= currentSeconds)) return { object: live, stays: true }
+  const sinceMs = currentSeconds === undefined ? call.now : Date.parse(metadata?.deletionTimestamp ?? '') - currentSeconds * 1000
+  // Number(): the value is a bigint beyond the safe integers.
   const wanted = Number(call.resource.definition.gracePeriodSeconds?.(live, requested) ?? 0)
-  const seconds = Math.min(Math.max(0, wanted), Math.floor((lastMoment - sinceMs) / 1000))
+  const seconds = Math.min(Math.max(0, wanted), Math.floor((maxTimestampMs - sinceMs) / 1000))
   const object = withMetadata(live, {
     finalizers: finalizers.length === 0 ? undefined : finalizers,
     deletionTimestamp: timeOf(sinceMs + seconds * 1000),
     deletionGracePeriodSeconds: seconds,
     generation: nextGeneration(live),
   })
-  return { object, stays: seconds > 0 || isHeld(call.resource, object) }
+  return { object, stays: seconds > 0 || isDeletionBlocked(call.resource, object) }
 }

@@ -1,41 +1,40 @@
-// Who owns which field after a write that is not an apply.
+// managedFields after a create, update or patch that is not an apply; and the API versions that managedFields may name.
 
-import type { Call } from '../api/call.js'
-import type { Resource } from '../api/catalog.js'
-import type { ApiObject } from '../api/object.js'
-import { withMetadata } from '../api/object.js'
-import { resetFieldSet, trackUpdate } from '../patch/track-update.js'
-import { timeOf } from '../schema/scalars.js'
-import { convertFor, fromStored } from './versions.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { withMetadata } from '@cluster-apiserver/api/api/object.js'
+import { resetFieldSet, trackUpdate } from '@cluster-apiserver/api/patch/managed-fields/track-update.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import { convertedObject, fromStored } from './version-conversion.js'
 
 const maxManagerLength = 128
 
-/** The manager a client named, or else the program in its user agent. */
+/** The fieldManager option, or else the program name in the User-Agent header. */
 export function managerOf({ options, caller: { userAgent } }: Call): string {
   if (options.fieldManager !== undefined) return options.fieldManager
   const known = managers.get(userAgent)
   if (known !== undefined) return known
   const program = userAgent.split('/', 1)[0] ?? ''
-  // What cannot be printed has no place in a name.
   const manager = (/^[ -~]*$/.test(program) ? program : program.replace(/\p{C}/gu, '')).slice(0, maxManagerLength)
-  if (managers.size >= mostManagers) managers.clear()
+  if (managers.size >= maxManagers) managers.clear()
   if (userAgent.length <= maxManagerLength) managers.set(userAgent, manager)
   return manager
 }
 
-/** By user agent: clients are few, and write often. */
+/** Cache of field managers by User-Agent header, of which few different values are sent, each often. */
 const managers = new Map<string, string>()
-const mostManagers = 256
+const maxManagers = 256
 
-export const trackCreate = (call: Call, object: ApiObject): ApiObject => track(call, { live: undefined, next: object })
+export const trackCreate = (call: Call, object: ApiObject): ApiObject => trackManagedFields(call, { live: undefined, next: object })
 
-export function track(call: Call, input: { readonly live: ApiObject | undefined; readonly next: ApiObject }): ApiObject {
+export function trackManagedFields(call: Call, input: { readonly live: ApiObject | undefined; readonly next: ApiObject }): ApiObject {
   const live = input.live === undefined ? undefined : fromStored(call, input.live)
   const { schema, apiVersion, schemaFor, convert } = kindVersions(call)
-  // Written out, for this is made in every write, and a spread costs ten times as much.
+  // No spread: it costs ten times as much, and every write comes here.
   const managedFields = trackUpdate({
     live,
-    next: input.next,
+    next: readBack(call, input.next),
     liveManagedFields: input.live?.metadata?.managedFields,
     sentManagedFields: input.next.metadata?.managedFields,
     manager: managerOf(call),
@@ -45,13 +44,20 @@ export function track(call: Call, input: { readonly live: ApiObject | undefined;
     convert,
     subresource: call.subresource?.name ?? '',
     time: timeOf(call.now),
-    reset: resetOf(call),
+    reset: resetFieldsOf(call),
   })
   return withMetadata(input.next, { managedFields })
 }
 
-/** Who sent which fields of a wish to a subresource that is a kind of its own. */
-export function trackBody(call: Call, body: ApiObject): ApiObject {
+/** The object as its version shows it once stored: the conversion of HorizontalPodAutoscalers adds annotations. */
+function readBack({ resource }: Call, object: ApiObject): ApiObject {
+  const { toStored, fromStored: convert, definition } = resource
+  if (toStored === undefined || definition.custom !== undefined) return object
+  const stored = toStored(object)
+  return convert?.(stored) ?? stored
+}
+
+export function trackActionBody(call: Call, body: ApiObject): ApiObject {
   const { subresource } = call
   if (subresource?.body?.schema === undefined) return body
   const { apiVersion } = subresource.type
@@ -72,26 +78,27 @@ export function trackBody(call: Call, body: ApiObject): ApiObject {
   return withMetadata(body, { managedFields })
 }
 
-const known = new WeakMap<Resource, KindVersionsOf>()
+const versionsByResource = new WeakMap<Resource, KindVersions>()
 
-/** The versions in which owners of fields may have written; made once for a kind. */
-export function kindVersions(call: Call): KindVersionsOf {
+/** The API versions in which field managers may have written; built once per kind. */
+export function kindVersions(call: Call): KindVersions {
   const { resource } = call
-  let versions = known.get(resource)
+  let versions = versionsByResource.get(resource)
   if (versions === undefined) {
     versions = describeVersions(resource)
-    known.set(resource, versions)
+    versionsByResource.set(resource, versions)
   }
   return resource.conversion === undefined ? versions : { ...versions, convert: converterFor(call) }
 }
 
-/** Where somebody else converts. */
 const converterFor =
-  (call: Call): KindVersionsOf['convert'] =>
+  (call: Call): KindVersions['convert'] =>
   (object, to, from) =>
-    call.resource.versions.has(from) && call.resource.versions.has(to) ? convertFor(call, object as ApiObject, { from, to }) : undefined
+    call.resource.versions.has(from) && call.resource.versions.has(to)
+      ? convertedObject(call, object as ApiObject, { from, to })
+      : undefined
 
-type KindVersionsOf = ReturnType<typeof describeVersions>
+type KindVersions = ReturnType<typeof describeVersions>
 
 function describeVersions(resource: Resource) {
   return {
@@ -108,8 +115,7 @@ function describeVersions(resource: Resource) {
   }
 }
 
-/** The fields that this endpoint does not write. */
-export function resetOf(call: Call): ReturnType<typeof resetFieldSet> {
+export function resetFieldsOf(call: Call): ReturnType<typeof resetFieldSet> {
   const paths = call.subresource === undefined ? call.resource.definition.resetFields : call.subresource.resetFields
   return paths === undefined ? undefined : resetFieldSet(paths)
 }

@@ -1,27 +1,27 @@
-// Objects at the bound of what is stored of one: they grow no further, and can still be made smaller, reported on and deleted.
+// The size limit of stored objects: above it they can only shrink or be deleted; at it they can get a status.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError } from '../api/api-error.js'
-import type { Resource } from '../api/catalog.js'
-import type { ApiObject } from '../api/object.js'
-import { systemClock } from '../base/clock.js'
-import { maxObjectBytes } from '../base/most-body-bytes.js'
-import { stageOf } from '../controllers/engine.fixture.js'
-import { ownCall } from '../controllers/own-call.js'
-import { type RawObject, RawObjects } from '../controllers/raw-objects.fixture.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { maxObjectBytes } from '@cluster-apiserver/api/base/size-limits.js'
+import { createTestEngine } from '../controllers/framework/engine.fixture.js'
+import { internalCall } from '../controllers/framework/internal-call.js'
+import { type RawObject, RawObjects } from '../controllers/framework/raw-objects.fixture.js'
 import { create } from './create.js'
 import { remove } from './delete.js'
 import { addressOf } from './engine.js'
 import { patch } from './patch.js'
 import { update } from './update.js'
 
-async function stage(group: string, plural: string) {
-  const parts = await stageOf('cluster', systemClock)
+async function setUp(group: string, plural: string) {
+  const parts = await createTestEngine('cluster', systemClock)
   const { engine, catalog } = parts
   const resource = catalog.find(group, 'v1', plural) as Resource
   const call = (fieldManager = 'm', subresource?: string) =>
-    ownCall(engine, {
+    internalCall(engine, {
       resource,
       namespace: 'n',
       name: 'x',
@@ -32,10 +32,10 @@ async function stage(group: string, plural: string) {
   return {
     stored,
     bytes: () => stored()?.entry.value.length ?? 0,
-    raw: (object: object) => new RawObjects(parts, resource).put(object as RawObject),
-    make: (object: object) => create(engine, call(), { object: object as ApiObject }),
+    putRaw: (object: object) => new RawObjects(parts, resource).put(object as RawObject),
+    createObject: (object: object) => create(engine, call(), { object: object as ApiObject }),
     put: (object: object) => update(engine, call(), { object: object as ApiObject }),
-    now: () => stored()?.decode(resource) as ApiObject,
+    storedObject: () => stored()?.decode(resource) as ApiObject,
     merge: (change: object, subresource?: string) =>
       patch(engine, call('m', subresource), { type: 'merge', patch: change, duplicates: [] }),
     apply: (manager: string, object: object) =>
@@ -44,7 +44,7 @@ async function stage(group: string, plural: string) {
         patch: { apiVersion: resource.apiVersion, kind: resource.kind, ...object },
         duplicates: [],
       }),
-    drop: () => remove(engine, call()),
+    deleteObject: () => remove(engine, call()),
   }
 }
 
@@ -56,8 +56,8 @@ const isTooLarge = (thrown: unknown): boolean => {
   return true
 }
 
-test('an object that ever more managers apply grows to the limit and no further', async () => {
-  const { apply, bytes, merge } = await stage('', 'configmaps')
+test('managedFields of many appliers grow the object up to the limit', async () => {
+  const { apply, bytes, merge } = await setUp('', 'configmaps')
   const data = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${i}-`.padEnd(200, 'k'), '']))
   let applied = 0
   const applyAll = async (): Promise<void> => {
@@ -71,25 +71,25 @@ test('an object that ever more managers apply grows to the limit and no further'
   await apply('another', { metadata: { name: 'x' }, data })
 })
 
-test('what is made larger by others than its client is refused when it is created, too', async () => {
-  const { make, stored } = await stage('', 'configmaps')
+test('a create is rejected if managedFields or admission exceed the limit', async () => {
+  const { createObject, stored } = await setUp('', 'configmaps')
   const data = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`${i}-`.padEnd(200, 'k'), '']))
-  await assert.rejects(make({ metadata: { name: 'x' }, data }), isTooLarge)
+  await assert.rejects(createObject({ metadata: { name: 'x' }, data }), isTooLarge)
   assert.equal(stored(), undefined)
 })
 
-test('an object that is larger from before is not made larger; it is made smaller, marked and deleted', async () => {
-  const { raw, put, now, merge, bytes, drop, stored } = await stage('rbac.authorization.cluster.io', 'roles')
+test('an object above the limit cannot grow, but can shrink and be deleted', async () => {
+  const { putRaw, put, storedObject, merge, bytes, deleteObject, stored } = await setUp('rbac.authorization.cluster.io', 'roles')
   const rules = (bytes: number) => [{ apiGroups: [''], resources: ['x'.repeat(bytes)], verbs: ['get'] }]
-  await raw({ metadata: { name: 'x', finalizers: ['example.com/a', 'example.com/b'] }, rules: rules(maxObjectBytes + 3000) })
+  await putRaw({ metadata: { name: 'x', finalizers: ['example.com/a', 'example.com/b'] }, rules: rules(maxObjectBytes + 3000) })
   const before = bytes()
   assert.ok(before > maxObjectBytes)
   await assert.rejects(merge({ metadata: { labels: { c: 'more' } } }), isTooLarge)
   await merge({ rules: rules(maxObjectBytes + 2000) })
   assert.ok(bytes() < before && bytes() > maxObjectBytes)
-  await put({ ...now(), rules: rules(maxObjectBytes + 1000) })
-  assert.equal((await drop()).removed, false)
-  assert.notEqual(now().metadata?.deletionTimestamp, undefined)
+  await put({ ...storedObject(), rules: rules(maxObjectBytes + 1000) })
+  assert.equal((await deleteObject()).removed, false)
+  assert.notEqual(storedObject().metadata?.deletionTimestamp, undefined)
   await merge({ metadata: { finalizers: ['example.com/b'] } })
   assert.ok(bytes() > maxObjectBytes)
   await merge({ metadata: { finalizers: null } })
@@ -102,11 +102,11 @@ const podOf = (value: string) => ({
   containers: [{ name: 'c', image: 'i', terminationMessagePolicy: 'File', imagePullPolicy: 'Always', env: [{ name: 'E', value }] }],
 })
 
-test('a full object is reported on and deleted', async () => {
-  const { make, merge, bytes, drop, now, stored } = await stage('apps', 'deployments')
+test('an object at the limit can get a status and be deleted', async () => {
+  const { createObject, merge, bytes, deleteObject, storedObject, stored } = await setUp('apps', 'deployments')
   const strategy = { type: 'Recreate' }
   const spec = { selector: { matchLabels: { a: 'b' } }, strategy, template: { metadata: { labels: { a: 'b' } }, spec: podOf('') } }
-  await make({ metadata: { name: 'x', finalizers: ['example.com/a', 'example.com/b'] }, spec })
+  await createObject({ metadata: { name: 'x', finalizers: ['example.com/a', 'example.com/b'] }, spec })
   await merge({ spec: { template: { spec: podOf('x') } } })
   await merge({ spec: { template: { spec: podOf('x'.repeat(maxObjectBytes - bytes() - 30)) } } })
   await assert.rejects(merge({ metadata: { labels: { more: 'l'.repeat(60) } } }), isTooLarge)
@@ -116,9 +116,9 @@ test('a full object is reported on and deleted', async () => {
     merge({ status: { conditions: [{ type: 'Available', status: 'True', message: 'm'.repeat(1 << 20) }] } }, 'status'),
     isTooLarge,
   )
-  await drop()
-  assert.notEqual(now().metadata?.deletionTimestamp, undefined)
-  await merge({ metadata: { finalizers: ['example.com/b'], annotations: { by: 'whoever let it go' } } })
+  await deleteObject()
+  assert.notEqual(storedObject().metadata?.deletionTimestamp, undefined)
+  await merge({ metadata: { finalizers: ['example.com/b'], annotations: { by: 'another controller' } } })
   await merge({ metadata: { finalizers: null } })
   assert.equal(stored(), undefined)
 })

@@ -1,15 +1,26 @@
-// What the plugins are configured with, by plugin: read from the file of --admission-control-config-file, whole and checked before the server starts.
+// Plugin configurations of --admission-control-config-file, validated before the server starts.
 
-import type { Identity } from '../../api/identity.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import type { PluginChoice } from '../plugin-table.js'
-import { chosenPlugins } from '../plugin-table.js'
-import { type EventRateLimits, parseEventRateLimits } from './event-rate-limits.js'
-import { type ImagePolicySettings, parseImagePolicy } from './image-policy.js'
-import { type NodeSelectors, noNodeSelectors, parseNodeSelectors } from './node-selectors.js'
-import { type PodSecuritySettings, parsePodSecurity, usualPodSecurity } from './pod-security-settings.js'
-import { type LimitedResource, parseLimitedResources } from './quota-settings.js'
-import { noTolerationLists, parseTolerationLists, type TolerationLists } from './toleration-lists.js'
-import { parseWebhookSettings, type WebhookSettings } from './webhook-settings.js'
+import { enabledPlugins } from '../plugin-table.js'
+import type { ConfigContext } from './config-fields.js'
+import {
+  type EventRateLimits,
+  type ImagePolicySettings,
+  type LimitedResource,
+  type NodeSelectors,
+  noNodeSelectors,
+  noTolerationLists,
+  parseEventRateLimits,
+  parseImagePolicy,
+  parseLimitedResources,
+  parseNodeSelectors,
+  parseTolerationLists,
+  parseWebhookSettings,
+  type TolerationLists,
+  type WebhookSettings,
+} from './plugin-configs.js'
+import { defaultPodSecurity, type PodSecuritySettings, parsePodSecurity } from './pod-security-config.js'
 
 export interface AdmissionConfig {
   readonly podSecurity: PodSecuritySettings
@@ -22,29 +33,20 @@ export interface AdmissionConfig {
   readonly validatingWebhooks: WebhookSettings
 }
 
-/** The configuration of one plugin as it was written: in its own file, or in the one that names the plugins. */
-export interface WrittenConfig {
+export interface RawPluginConfig {
   readonly value: unknown
   readonly file: string
-  /** The path of the configuration in the file; empty where it is the file. */
+  /** Field path of the configuration in the file; empty if the configuration is a file of its own. */
   readonly where: string
 }
 
-export interface ConfigContext {
-  readonly identity: Identity
-  /** The path before the names of fields. */
-  readonly where: string
-  /** The file, from which further files are found. */
-  readonly file: string
-}
+export type RawPluginConfigs = ReadonlyMap<string, RawPluginConfig>
 
-export type WrittenConfigs = ReadonlyMap<string, WrittenConfig>
-
-/** Throws one sentence that names the file and the field. */
-export function readAdmissionConfig(written: WrittenConfigs, identity: Identity): AdmissionConfig {
-  const read = <T>(plugin: string, parse: (value: unknown, context: ConfigContext) => T, otherwise: T): T => {
-    const config = written.get(plugin)
-    if (config === undefined) return otherwise
+/** Throws an error that names file and field. */
+export function readAdmissionConfig(rawConfigs: RawPluginConfigs, identity: Identity): AdmissionConfig {
+  const read = <T>(plugin: string, parse: (value: unknown, context: ConfigContext) => T, fallback: T): T => {
+    const config = rawConfigs.get(plugin)
+    if (config === undefined) return fallback
     try {
       return parse(config.value, { identity, where: config.where, file: config.file })
     } catch (thrown) {
@@ -52,7 +54,7 @@ export function readAdmissionConfig(written: WrittenConfigs, identity: Identity)
     }
   }
   return {
-    podSecurity: read('PodSecurity', parsePodSecurity, usualPodSecurity),
+    podSecurity: read('PodSecurity', parsePodSecurity, defaultPodSecurity),
     eventRateLimits: read('EventRateLimit', parseEventRateLimits, []),
     nodeSelectors: read('PodNodeSelector', parseNodeSelectors, noNodeSelectors),
     tolerations: read('PodTolerationRestriction', parseTolerationLists, noTolerationLists),
@@ -63,14 +65,11 @@ export function readAdmissionConfig(written: WrittenConfigs, identity: Identity)
   }
 }
 
-/** Some plugins can do nothing without being told what. */
-const needed = ['EventRateLimit', 'ImagePolicyWebhook']
+const pluginsThatNeedConfig = ['EventRateLimit', 'ImagePolicyWebhook']
 
-/** Of the plugins that shall run, the first one that lacks its configuration. */
-export const unconfigured = (choice: PluginChoice, written: WrittenConfigs): string | undefined =>
-  chosenPlugins(choice).find((name) => needed.includes(name) && !written.has(name))
+export const pluginWithoutConfig = (choice: PluginChoice, rawConfigs: RawPluginConfigs): string | undefined =>
+  enabledPlugins(choice).find((name) => pluginsThatNeedConfig.includes(name) && !rawConfigs.has(name))
 
-/** The plugins that read a configuration. */
 export const configuredPlugins: readonly string[] = [
   'PodSecurity',
   'EventRateLimit',

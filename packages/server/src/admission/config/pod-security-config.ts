@@ -1,9 +1,9 @@
-// The configuration of PodSecurity: the policy of namespaces that say none, and to whom no policy applies.
+// Configuration of PodSecurity: the policy of namespaces without labels, and exemptions.
 
-import { dnsLabel, dnsSubdomain, type TextRule } from '../../api/validation/text-rules.js'
-import { isLevel, type LevelVersion, parseVersion } from '../pod-security/policy.js'
-import type { ConfigContext } from './admission-config.js'
-import { checkKind, type Fields, mappingOf, onlyFields, textOf, textsOf } from './fields.js'
+import { dnsLabel, dnsSubdomain, type TextRule } from '@cluster-apiserver/api/api/validation/name-formats.js'
+import { isLevel, type LevelVersion, parseVersion } from '../pod-security/namespace-policy.js'
+import type { ConfigContext } from './config-fields.js'
+import { checkKind, type Fields, mappingOf, onlyFields, textOf, textsOf } from './config-fields.js'
 
 export interface PodSecuritySettings {
   readonly defaults: { readonly enforce: LevelVersion; readonly audit: LevelVersion; readonly warn: LevelVersion }
@@ -14,10 +14,10 @@ export interface PodSecuritySettings {
   }
 }
 
-const anything: LevelVersion = { level: 'privileged', version: 'latest' }
+const privileged: LevelVersion = { level: 'privileged', version: 'latest' }
 
-export const usualPodSecurity: PodSecuritySettings = {
-  defaults: { enforce: anything, audit: anything, warn: anything },
+export const defaultPodSecurity: PodSecuritySettings = {
+  defaults: { enforce: privileged, audit: privileged, warn: privileged },
   exemptions: { usernames: new Set(), namespaces: new Set(), runtimeClasses: new Set() },
 }
 
@@ -29,43 +29,44 @@ const modes = ['enforce', 'audit', 'warn'] as const
 export function parsePodSecurity(value: unknown, { identity, where }: ConfigContext): PodSecuritySettings {
   const fields = mappingOf(value, where)
   checkKind(fields, kinds, { identity, where, known: ['defaults', 'exemptions'] })
-  const place = (name: string): string => (where === '' ? name : `${where}.${name}`)
-  const defaults = mappingOf(fields['defaults'] ?? {}, place('defaults'))
-  onlyFields(defaults, [...modes, ...modes.map((mode) => `${mode}-version`)], place('defaults'))
-  const exemptions = mappingOf(fields['exemptions'] ?? {}, place('exemptions'))
-  onlyFields(exemptions, ['usernames', 'namespaces', 'runtimeClasses'], place('exemptions'))
-  const policyOf = (mode: (typeof modes)[number]): LevelVersion => policyIn(defaults, mode, place('defaults'))
-  const exempt = (name: string, rule: TextRule): ReadonlySet<string> => exemptIn(exemptions, { name, rule, where: place('exemptions') })
+  const childPath = (name: string): string => (where === '' ? name : `${where}.${name}`)
+  const defaults = mappingOf(fields['defaults'] ?? {}, childPath('defaults'))
+  onlyFields(defaults, [...modes, ...modes.map((mode) => `${mode}-version`)], childPath('defaults'))
+  const exemptions = mappingOf(fields['exemptions'] ?? {}, childPath('exemptions'))
+  onlyFields(exemptions, ['usernames', 'namespaces', 'runtimeClasses'], childPath('exemptions'))
+  const levelVersionOf = (mode: (typeof modes)[number]): LevelVersion => parseLevelVersion(defaults, mode, childPath('defaults'))
+  const exemptionsOf = (name: string, rule: TextRule): ReadonlySet<string> =>
+    parseExemptions(exemptions, { name, rule, where: childPath('exemptions') })
   return {
-    defaults: { enforce: policyOf('enforce'), audit: policyOf('audit'), warn: policyOf('warn') },
+    defaults: { enforce: levelVersionOf('enforce'), audit: levelVersionOf('audit'), warn: levelVersionOf('warn') },
     exemptions: {
-      usernames: exempt('usernames', (text) => (text === '' ? ['must not be empty'] : [])),
-      namespaces: exempt('namespaces', dnsLabel),
-      runtimeClasses: exempt('runtimeClasses', dnsSubdomain),
+      usernames: exemptionsOf('usernames', (text) => (text === '' ? ['must not be empty'] : [])),
+      namespaces: exemptionsOf('namespaces', dnsLabel),
+      runtimeClasses: exemptionsOf('runtimeClasses', dnsSubdomain),
     },
   }
 }
 
-function policyIn(fields: Fields, mode: string, where: string): LevelVersion {
-  const level = textOf(fields, mode, where) || anything.level
+function parseLevelVersion(fields: Fields, mode: string, where: string): LevelVersion {
+  const level = textOf(fields, mode, where) || privileged.level
   if (!isLevel(level)) throw new Error(`${where}.${mode}: must be one of privileged, baseline, restricted`)
-  const version = parseVersion(textOf(fields, `${mode}-version`, where) || anything.version)
+  const version = parseVersion(textOf(fields, `${mode}-version`, where) || privileged.version)
   if (version === undefined) throw new Error(`${where}.${mode}-version: must be "latest" or "v1.x"`)
   return { level, version }
 }
 
-interface Exempt {
+interface ExemptionField {
   readonly name: string
   readonly rule: TextRule
   readonly where: string
 }
 
-function exemptIn(fields: Fields, { name, rule, where }: Exempt): ReadonlySet<string> {
+function parseExemptions(fields: Fields, { name, rule, where }: ExemptionField): ReadonlySet<string> {
   const texts = textsOf(fields, name, where)
   for (const [i, text] of texts.entries()) {
     const [problem] = rule(text)
     if (problem !== undefined) throw new Error(`${where}.${name}[${i}]: ${problem}`)
-    if (texts.indexOf(text) !== i) throw new Error(`${where}.${name}[${i}]: ${JSON.stringify(text)} is there twice`)
+    if (texts.indexOf(text) !== i) throw new Error(`${where}.${name}[${i}]: duplicate value ${JSON.stringify(text)}`)
   }
   return new Set(texts)
 }

@@ -1,17 +1,16 @@
-// Limit ranges: defaults for containers; minimum, maximum and ratio for containers, pods and claims.
+// LimitRanger: defaults of containers; minimum, maximum and ratio of containers, pods and PersistentVolumeClaims.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { whileCounting } from '../../base/turn-count.fixture.js'
-import { mutatedBy, refusalOf, type Stage, stageOf } from '../stage.fixture.js'
+import { type AdmissionFixture, admissionFixture, mutatedBy, refusalOf } from '../admission.fixture.js'
 import { limitRanger } from './limit-ranger.js'
 
-async function withRanges(...limits: readonly object[]): Promise<{ stage: Stage; plugin: ReturnType<typeof limitRanger> }> {
-  const stage = await stageOf()
-  const plugin = limitRanger(stage.store, stage.find('limitranges'))
+async function withRanges(...limits: readonly object[]): Promise<{ fixture: AdmissionFixture; plugin: ReturnType<typeof limitRanger> }> {
+  const fixture = await admissionFixture()
+  const plugin = limitRanger(fixture.store, fixture.find('limitranges'))
   for (const [i, limit] of limits.entries())
-    await stage.put(stage.find('limitranges'), { metadata: { name: `r${i}`, namespace: 'a' }, spec: { limits: [limit] } })
-  return { stage, plugin }
+    await fixture.put(fixture.find('limitranges'), { metadata: { name: `r${i}`, namespace: 'a' }, spec: { limits: [limit] } })
+  return { fixture, plugin }
 }
 
 const container = (requests?: object, limits?: object, name = 'c') => ({
@@ -22,16 +21,16 @@ const container = (requests?: object, limits?: object, name = 'c') => ({
 
 const podOf = (...containers: readonly object[]) => ({ metadata: { name: 'p', namespace: 'a' }, spec: { containers } })
 
-interface Shown {
+interface MutatedPod {
   readonly metadata: { readonly annotations?: { readonly [name: string]: string } }
   readonly spec: { readonly containers: readonly { readonly resources: object }[] }
 }
 
-test('what containers leave out they get, and a remark says so', async () => {
-  const { stage, plugin } = await withRanges({ type: 'Container', default: { memory: '1Gi', cpu: '2' }, defaultRequest: { cpu: '1' } })
-  const pod = await mutatedBy<Shown>(
+test('missing requests and limits get the defaults, with an annotation', async () => {
+  const { fixture, plugin } = await withRanges({ type: 'Container', default: { memory: '1Gi', cpu: '2' }, defaultRequest: { cpu: '1' } })
+  const pod = await mutatedBy<MutatedPod>(
     plugin,
-    stage.attempt({ resource: stage.find('pods'), object: podOf(container({ cpu: '3' }), container(undefined, undefined, 'd')) }),
+    fixture.request({ resource: fixture.find('pods'), object: podOf(container({ cpu: '3' }), container(undefined, undefined, 'd')) }),
   )
   assert.deepEqual(pod.spec.containers[0]?.resources, { limits: { memory: '1Gi', cpu: '2' }, requests: { cpu: '3' } })
   assert.deepEqual(pod.spec.containers[1]?.resources, { limits: { memory: '1Gi', cpu: '2' }, requests: { cpu: '1' } })
@@ -41,22 +40,10 @@ test('what containers leave out they get, and a remark says so', async () => {
   )
 })
 
-test('a pod that lacks nothing stays as it is', async () => {
-  const { stage, plugin } = await withRanges({ type: 'Container', default: { cpu: '2' } })
+test('a pod with all requests and limits is unchanged', async () => {
+  const { fixture, plugin } = await withRanges({ type: 'Container', default: { cpu: '2' } })
   const object = podOf(container({ cpu: '1' }, { cpu: '2' }))
-  assert.equal(await mutatedBy(plugin, stage.attempt({ resource: stage.find('pods'), object })), object)
-})
-
-test('many ranges for many containers yield to the event loop', async () => {
-  const amounts = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`example.com/r${i}`, '10']))
-  const ranges = Array.from({ length: 40 }, () => ({ type: 'Container', default: amounts, max: amounts }))
-  const { stage, plugin } = await withRanges(...ranges)
-  const containers = Array.from({ length: 300 }, (_, i) => container(undefined, undefined, `c${i}`))
-  const request = stage.attempt({ resource: stage.find('pods'), object: podOf(...containers) })
-  await whileCounting(async (count) => {
-    await plugin.mutate?.(request)
-    assert.ok(count.turn > 2, `${count.turn} turns`)
-  })
+  assert.equal(await mutatedBy(plugin, fixture.request({ resource: fixture.find('pods'), object })), object)
 })
 
 const rows: readonly { readonly range: object; readonly containers: readonly object[]; readonly refusal: string }[] = [
@@ -128,52 +115,52 @@ const rows: readonly { readonly range: object; readonly containers: readonly obj
 ]
 
 for (const { range, containers, refusal } of rows) {
-  test(refusal === '' ? 'within all bounds' : refusal, async () => {
-    const { stage, plugin } = await withRanges(range)
-    const found = await refusalOf(plugin, stage.attempt({ resource: stage.find('pods'), object: podOf(...containers) }))
+  test(refusal === '' ? 'a pod within all bounds is admitted' : refusal, async () => {
+    const { fixture, plugin } = await withRanges(range)
+    const found = await refusalOf(plugin, fixture.request({ resource: fixture.find('pods'), object: podOf(...containers) }))
     assert.equal(found, refusal === '' ? '' : `pods "p" is forbidden: ${refusal}`)
   })
 }
 
-test('of containers that run first the largest counts for the pod', async () => {
-  const { stage, plugin } = await withRanges({ type: 'Pod', max: { cpu: '1' } })
+test('the largest init container counts for the pod', async () => {
+  const { fixture, plugin } = await withRanges({ type: 'Pod', max: { cpu: '1' } })
   const object = {
     metadata: { name: 'p', namespace: 'a' },
     spec: { containers: [container({}, { cpu: '1' })], initContainers: [container({}, { cpu: '2' })] },
   }
-  assert.match(await refusalOf(plugin, stage.attempt({ resource: stage.find('pods'), object })), /per Pod is 1, but limit is 2/)
+  assert.match(await refusalOf(plugin, fixture.request({ resource: fixture.find('pods'), object })), /per Pod is 1, but limit is 2/)
 })
 
-test('claims keep within theirs, also when they change; pods that are there are not looked at', async () => {
-  const { stage, plugin } = await withRanges(
+test('PersistentVolumeClaims are checked on create and update; pods only on create', async () => {
+  const { fixture, plugin } = await withRanges(
     { type: 'PersistentVolumeClaim', min: { storage: '1Gi' }, max: { storage: '5Gi' } },
     { type: 'Container', min: { cpu: '1' } },
   )
   const claim = (storage: string) => ({ metadata: { name: 'x', namespace: 'a' }, spec: { resources: { requests: { storage } } } })
-  const claims = stage.find('persistentvolumeclaims')
+  const claims = fixture.find('persistentvolumeclaims')
   assert.match(
-    await refusalOf(plugin, stage.attempt({ resource: claims, object: claim('1023Mi') })),
+    await refusalOf(plugin, fixture.request({ resource: claims, object: claim('1023Mi') })),
     /minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 1023Mi/,
   )
   assert.match(
-    await refusalOf(plugin, stage.attempt({ resource: claims, operation: 'UPDATE', object: claim('6Gi'), old: claim('1Gi') })),
+    await refusalOf(plugin, fixture.request({ resource: claims, operation: 'UPDATE', object: claim('6Gi'), old: claim('1Gi') })),
     /maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 6Gi/,
   )
-  assert.equal(await refusalOf(plugin, stage.attempt({ resource: claims, object: claim('5Gi') })), '')
+  assert.equal(await refusalOf(plugin, fixture.request({ resource: claims, object: claim('5Gi') })), '')
   const pod = podOf(container())
-  assert.equal(await refusalOf(plugin, stage.attempt({ resource: stage.find('pods'), operation: 'UPDATE', object: pod, old: pod })), '')
+  assert.equal(await refusalOf(plugin, fixture.request({ resource: fixture.find('pods'), operation: 'UPDATE', object: pod, old: pod })), '')
 })
 
-test('a limit range counts as soon as it is there, and no longer when it is gone', async () => {
-  const { stage, plugin } = await withRanges()
-  const attempt = () => refusalOf(plugin, stage.attempt({ resource: stage.find('pods'), object: podOf(container()) }))
-  assert.equal(await attempt(), '')
-  await stage.put(stage.find('limitranges'), {
+test('a LimitRange applies from its creation to its deletion', async () => {
+  const { fixture, plugin } = await withRanges()
+  const admit = () => refusalOf(plugin, fixture.request({ resource: fixture.find('pods'), object: podOf(container()) }))
+  assert.equal(await admit(), '')
+  await fixture.put(fixture.find('limitranges'), {
     metadata: { name: 'r', namespace: 'a' },
     spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },
   })
-  assert.notEqual(await attempt(), '')
-  const stored = stage.store.read({ resource: stage.find('limitranges'), namespace: 'a', name: 'r' })
-  if (stored !== undefined) await stage.store.remove(stored)
-  assert.equal(await attempt(), '')
+  assert.notEqual(await admit(), '')
+  const stored = fixture.store.read({ resource: fixture.find('limitranges'), namespace: 'a', name: 'r' })
+  if (stored !== undefined) await fixture.store.remove(stored)
+  assert.equal(await admit(), '')
 })

@@ -1,63 +1,51 @@
-// What containers, pods and claims ask for keeps within the limit ranges of their namespace, and containers that ask for nothing get the defaults.
+// LimitRanger plugin: sets default requests and limits of containers, and rejects pods and PersistentVolumeClaims outside the LimitRanges.
 
-import { forbidden } from '../../api/api-error.js'
-import type { Resource } from '../../api/catalog.js'
-import { withMetadata } from '../../api/object.js'
-import { Pieces } from '../../base/pieces.js'
-import { compareText } from '../../base/text-order.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { withMetadata } from '@cluster-apiserver/api/api/object.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import type { LimitRange } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import { aggregate } from '../../auth/authorize.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import type { LimitRange } from '../../resources/core/v1.schema.js'
-import type { AdmissionRequest, Plugin } from '../admission.js'
-import { type Kept, keptByNamespace } from '../kept-by-namespace.js'
-import { type Amounts, claimProblems, podProblems } from '../limits.js'
-import { type Container, newPod, type Pod, refusedName, withSpec } from '../pods.js'
+import type { AdmissionRequest, Plugin } from '../admission-plugin.js'
+import { namespaceObjectCache } from '../namespace-object-cache.js'
+import { type Container, newPod, type Pod, refuseRequest, withSpec } from '../pod-requests.js'
+import { type Amounts, claimProblems, podProblems } from './limit-range-bounds.js'
 
 interface Claim {
   readonly spec?: { readonly resources?: { readonly requests?: Amounts } }
 }
 
 export function limitRanger(store: ObjectStore, limitRanges: Resource): Plugin {
-  const rangesIn = keptByNamespace<LimitRange>(store, limitRanges)
-
-  async function check(request: AdmissionRequest): Promise<void> {
-    const problemsOf = problemsIn(request)
-    if (problemsOf === undefined) return
-    const pieces = new Pieces(() => request.call.throwIfAborted())
-    for (const { object } of rangesIn(request.namespace)) {
-      // Hundreds of ranges for hundreds of containers take long.
-      if (pieces.isOver) await pieces.next()
-      const problems = [...new Set(problemsOf(object))]
-      if (problems.length === 0) continue
-      const why = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`
-      throw forbidden(request.resource.subject, refusedName(request), why)
-    }
-  }
+  const rangesIn = namespaceObjectCache<LimitRange>(store, limitRanges)
 
   return {
     name: 'LimitRanger',
     collections: ['pods', 'persistentvolumeclaims'],
-    mutate: (request) => {
+    mutate: async (request) => {
       const pod = newPod(request)
       if (pod === undefined) return undefined
-      const ranges = rangesIn(request.namespace)
-      return ranges.length === 0 ? pod : withAllDefaults(request, pod, ranges)
+      let next = pod
+      for (const { object } of rangesIn(request.namespace)) {
+        await turnBudget.yieldIfSpent()
+        next = withDefaults(request, next, object)
+      }
+      return next
     },
-    validate: (request) => (rangesIn(request.namespace).length === 0 ? undefined : check(request)),
+    validate: async (request) => {
+      const problemsOf = rangesIn(request.namespace).length === 0 ? undefined : problemFinder(request)
+      if (problemsOf === undefined) return
+      for (const { object } of rangesIn(request.namespace)) {
+        // Hundreds of LimitRanges and hundreds of containers would block the event loop.
+        await turnBudget.yieldIfSpent()
+        const why = aggregate(problemsOf(object))
+        if (why !== '') throw refuseRequest(request, why)
+      }
+    },
   }
 }
 
-async function withAllDefaults(request: AdmissionRequest, pod: Pod, ranges: readonly Kept<LimitRange>[]): Promise<Pod> {
-  const pieces = new Pieces(() => request.call.throwIfAborted())
-  let next = pod
-  for (const { object } of ranges) {
-    if (pieces.isOver) await pieces.next()
-    next = withDefaults(request, next, object)
-  }
-  return next
-}
-
-/** What would be wrong with it by a limit range; undefined where none has a say: containers of a pod stay as they are. */
-function problemsIn(request: AdmissionRequest): ((range: LimitRange) => readonly string[]) | undefined {
+function problemFinder(request: AdmissionRequest): ((range: LimitRange) => readonly string[]) | undefined {
   const pod = newPod(request)
   if (pod !== undefined) return ({ spec }) => podProblems(spec?.limits ?? [], pod.spec ?? {})
   const isClaim = request.resource.collection === 'persistentvolumeclaims' && request.subresource === ''
@@ -74,12 +62,13 @@ function withDefaults(request: AdmissionRequest, pod: Pod, { spec }: LimitRange)
     requests = { ...requests, ...item.defaultRequest }
     limits = { ...limits, ...item.default }
   }
-  const remarks: string[] = []
-  const complete = (sort: string) => (container: Container) => completed(container, { requests, limits, sort, remarks })
-  const containers = pod.spec?.containers?.map(complete('container'))
-  const initContainers = pod.spec?.initContainers?.map(complete('init container'))
-  if (remarks.length === 0) return pod
-  const text = `LimitRanger plugin set: ${remarks.join('; ')}`
+  const changes: string[] = []
+  const withDefaultsFor = (containerType: string) => (container: Container) =>
+    withContainerDefaults(container, { requests, limits, containerType, changes })
+  const containers = pod.spec?.containers?.map(withDefaultsFor('container'))
+  const initContainers = pod.spec?.initContainers?.map(withDefaultsFor('init container'))
+  if (changes.length === 0) return pod
+  const text = `LimitRanger plugin set: ${changes.join('; ')}`
   const annotated = withMetadata(pod, {
     annotations: { ...pod.metadata?.annotations, [request.identity.label('limit-ranger')]: text },
   })
@@ -92,12 +81,11 @@ function withDefaults(request: AdmissionRequest, pod: Pod, { spec }: LimitRange)
 interface Defaults {
   readonly requests: Amounts
   readonly limits: Amounts
-  /** How the container is called in remarks. */
-  readonly sort: string
-  readonly remarks: string[]
+  readonly containerType: string
+  readonly changes: string[]
 }
 
-function completed(container: Container, { requests, limits, sort, remarks }: Defaults): Container {
+function withContainerDefaults(container: Container, { requests, limits, containerType, changes }: Defaults): Container {
   const { resources } = container
   const missing = (defaults: Amounts, present: Amounts | undefined): readonly string[] =>
     Object.keys(defaults)
@@ -105,8 +93,8 @@ function completed(container: Container, { requests, limits, sort, remarks }: De
       .sort(compareText)
   const newRequests = missing(requests, resources?.requests)
   const newLimits = missing(limits, resources?.limits)
-  if (newRequests.length > 0) remarks.push(`${newRequests.join(', ')} request for ${sort} ${container.name}`)
-  if (newLimits.length > 0) remarks.push(`${newLimits.join(', ')} limit for ${sort} ${container.name}`)
+  if (newRequests.length > 0) changes.push(`${newRequests.join(', ')} request for ${containerType} ${container.name}`)
+  if (newLimits.length > 0) changes.push(`${newLimits.join(', ')} limit for ${containerType} ${container.name}`)
   if (newRequests.length === 0 && newLimits.length === 0) return container
   return {
     ...container,

@@ -1,10 +1,11 @@
-// Events come no faster than they are allowed to: altogether, of a namespace, from a user, or from one source about one object.
+// EventRateLimit plugin: token buckets for Events per server, namespace, user, or source and object.
 
 import { hash } from 'node:crypto'
-import { ApiError } from '../../api/api-error.js'
-import type { ApiObject } from '../../api/object.js'
-import type { AdmissionRequest, Plugin } from '../admission.js'
-import type { EventRateLimit, EventRateLimits } from '../config/event-rate-limits.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { aggregate } from '../../auth/authorize.js'
+import type { AdmissionRequest, Plugin } from '../admission-plugin.js'
+import type { EventRateLimit, EventRateLimits } from '../config/plugin-configs.js'
 
 interface EventSource {
   readonly component?: string
@@ -24,32 +25,30 @@ interface Event extends ApiObject {
   readonly involvedObject?: EventObject
 }
 
-/** Counts an event against every limit, by its key under each: false where it is one too many. */
-export type TakeEvents = (keys: readonly string[]) => readonly boolean[]
+export type TakeTokens = (keys: readonly string[]) => readonly boolean[]
 
-export interface EventBuckets {
-  readonly take: TakeEvents
-  /** As if nobody had told of anything yet. */
-  readonly forget: () => void
+interface EventTokenBuckets {
+  readonly take: TakeTokens
+  readonly clear: () => void
 }
 
-export function eventBuckets(limits: EventRateLimits, now: () => number): EventBuckets {
-  const buckets = limits.map((limit) => new Buckets(limit, now))
+export function eventTokenBuckets(limits: EventRateLimits, now: () => number): EventTokenBuckets {
+  const buckets = limits.map((limit) => new TokenBuckets(limit, now))
   return {
     take: (keys) => buckets.map((each, i) => each.take(keys[i] ?? '')),
-    forget: () => {
-      for (const each of buckets) each.forget()
+    clear: () => {
+      for (const each of buckets) each.clear()
     },
   }
 }
 
-/** `take`: those of the whole server, whichever thread a request is carried out in. */
-export function eventRateLimit(limits: EventRateLimits, take: TakeEvents): Plugin {
+/** `take` takes one token per key, from buckets that the main thread and worker threads share. */
+export function eventRateLimit(limits: EventRateLimits, take: TakeTokens): Plugin {
   return {
     name: 'EventRateLimit',
-    validate: (request) => {
+    validate: async (request) => {
       const { operation, resource, subresource, dryRun } = request
-      // Those that are written in the newer group are not limited, here as in the reference.
+      // Events of the events group are not limited, as in kube-apiserver.
       if (
         resource.kind !== 'Event' ||
         resource.group !== '' ||
@@ -58,11 +57,11 @@ export function eventRateLimit(limits: EventRateLimits, take: TakeEvents): Plugi
         (operation !== 'CREATE' && operation !== 'UPDATE')
       )
         return
-      // Each is asked, so that each counts what was refused by another one.
+      // Takes from every bucket, also if another one rejects.
       const keys = limits.map(({ type }) => keyOf(type, request))
       const taken = take(keys)
       const reached = limits.flatMap(({ type }, i) => (taken[i] ? [] : [`limit reached on type ${type} for key ${keys[i]}`]))
-      if (reached.length > 0) throw tooManyEvents(reached.length === 1 ? reached.join() : `[${reached.join(', ')}]`)
+      if (reached.length > 0) throw tooManyEvents(aggregate(reached))
     },
   }
 }
@@ -81,24 +80,23 @@ function keyOf(type: EventRateLimit['type'], { namespace, object, call }: Admiss
     case 'SourceAndObject': {
       const event = object as Event
       const { component = '', host = '' } = event.source ?? {}
-      const { kind = '', namespace: place = '', name = '', uid = '', apiVersion = '' } = event.involvedObject ?? {}
-      return [component, host, kind, place, name, uid, apiVersion].join('')
+      const { kind = '', namespace: objectNamespace = '', name = '', uid = '', apiVersion = '' } = event.involvedObject ?? {}
+      return [component, host, kind, objectNamespace, name, uid, apiVersion].join('')
     }
     default:
       return type satisfies never
   }
 }
 
-/** Letters. What is longer is told apart by its hash. */
-const longestKept = 1024
+/** Longer keys are hashed. */
+const maxKeyChars = 1024
 
 interface Bucket {
   tokens: number
-  atMs: number
+  updatedAtMs: number
 }
 
-/** How much each may still do; of those that have not been heard of for the longest time nothing is known any more. */
-class Buckets {
+class TokenBuckets {
   readonly #limit: EventRateLimit
   readonly #now: () => number
   readonly #byKey = new Map<string, Bucket>()
@@ -108,19 +106,17 @@ class Buckets {
     this.#now = now
   }
 
-  forget(): void {
+  clear(): void {
     this.#byKey.clear()
   }
 
   take(text: string): boolean {
     const { qps, burst, cacheSize } = this.#limit
     const now = this.#now()
-    // Who sends events writes most of it.
-    const key = text.length > longestKept ? hash('sha256', text) : text
-    const bucket = this.#byKey.get(key) ?? { tokens: burst, atMs: now }
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.atMs) / 1000) * qps)
-    bucket.atMs = now
-    // The last in the order of the map is the one that was heard of last.
+    const key = text.length > maxKeyChars ? hash('sha256', text) : text
+    const bucket = this.#byKey.get(key) ?? { tokens: burst, updatedAtMs: now }
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.updatedAtMs) / 1000) * qps)
+    bucket.updatedAtMs = now
     this.#byKey.delete(key)
     this.#byKey.set(key, bucket)
     if (this.#byKey.size > cacheSize) this.#byKey.delete(this.#byKey.keys().next().value ?? '')

@@ -1,12 +1,12 @@
-// What the runtime class of a pod asks for beside its containers: room, and nodes that have the runtime.
+// RuntimeClass plugin: sets overhead, node selector and tolerations of pods from their RuntimeClass.
 
-import type { ApiObject } from '../../api/object.js'
-import { compareQuantities, parseQuantity } from '../../schema/quantity.js'
-import { isSentEmpty } from '../../schema/sent-empty.js'
-import type { AdmissionRequest, Plugin } from '../admission.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { isSentEmpty } from '@cluster-apiserver/api/schema/json/sent-empty.js'
+import { compareQuantities, parseQuantity } from '@cluster-apiserver/api/schema/quantity.js'
+import type { AdmissionRequest, Plugin } from '../admission-plugin.js'
 import type { Lookup } from '../lookup.js'
-import { newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
-import { mergeTolerations } from '../tolerations.js'
+import { newPod, type Pod, type PodSpec, refuseRequest, withSpec } from '../pod-requests.js'
+import { mergeTolerations } from './tolerations-and-node-selectors.js'
 
 type Amounts = { readonly [resource: string]: string }
 
@@ -18,17 +18,17 @@ interface RuntimeClass extends ApiObject {
   }
 }
 
-const classes = { group: { stem: 'node' }, version: 'v1', resource: 'runtimeclasses' }
+const runtimeClasses = { group: { stem: 'node' }, version: 'v1', resource: 'runtimeclasses' }
 
 export function runtimeClass(lookup: Lookup): Plugin {
   return {
     name: 'RuntimeClass',
     collections: ['pods'],
-    mutate: (request) => {
+    mutate: async (request) => {
       const pod = newPod(request)
-      return pod === undefined ? request.object : placed(request, pod, classOf(lookup, request, pod))
+      return pod === undefined ? request.object : withOverheadAndScheduling(request, pod, classOf(lookup, request, pod))
     },
-    validate: (request) => {
+    validate: async (request) => {
       const pod = newPod(request)
       if (pod !== undefined) checkOverhead(request, pod, classOf(lookup, request, pod))
     },
@@ -38,25 +38,25 @@ export function runtimeClass(lookup: Lookup): Plugin {
 function classOf(lookup: Lookup, request: AdmissionRequest, pod: Pod): RuntimeClass | undefined {
   const name = pod.spec?.runtimeClassName
   if (name === undefined) return undefined
-  const found = lookup.read<RuntimeClass>(classes, { name })
-  if (found === undefined) throw refusePod(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+  const found = lookup.read<RuntimeClass>(runtimeClasses, { name })
+  if (found === undefined) throw refuseRequest(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
   return found
 }
 
-function placed(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): ApiObject {
-  const overhead = found?.overhead?.podFixed
-  const own = overheadOf(pod)
-  if (overhead !== undefined && own !== undefined && !isSameAmount(overhead, own)) {
-    throw refusePod(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+function withOverheadAndScheduling(request: AdmissionRequest, pod: Pod, podClass: RuntimeClass | undefined): ApiObject {
+  const overhead = podClass?.overhead?.podFixed
+  const podOverhead = overheadOf(pod)
+  if (overhead !== undefined && podOverhead !== undefined && !hasSameAmounts(overhead, podOverhead)) {
+    throw refuseRequest(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   }
-  const scheduling = found?.scheduling
+  const scheduling = podClass?.scheduling
   const nodeSelector = scheduling?.nodeSelector
   for (const [label, value] of Object.entries(nodeSelector ?? {})) {
-    const own = pod.spec?.nodeSelector?.[label]
-    if (own !== undefined && own !== value) {
-      throw refusePod(
+    const podValue = pod.spec?.nodeSelector?.[label]
+    if (podValue !== undefined && podValue !== value) {
+      throw refuseRequest(
         request,
-        `conflict: runtimeClass.scheduling.nodeSelector[${label}] = ${value}; pod.spec.nodeSelector[${label}] = ${own}`,
+        `conflict: runtimeClass.scheduling.nodeSelector[${label}] = ${value}; pod.spec.nodeSelector[${label}] = ${podValue}`,
       )
     }
   }
@@ -68,15 +68,14 @@ function placed(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undef
   })
 }
 
-function checkOverhead(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): void {
-  if (overheadOf(pod) === undefined || found?.overhead?.podFixed !== undefined) return
-  throw refusePod(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+function checkOverhead(request: AdmissionRequest, pod: Pod, podClass: RuntimeClass | undefined): void {
+  if (overheadOf(pod) === undefined || podClass?.overhead?.podFixed !== undefined) return
+  throw refuseRequest(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
 }
 
-/** What a pod says of its overhead, be it that there is none. */
 const overheadOf = ({ spec }: Pod): Amounts | undefined => spec?.overhead ?? (isSentEmpty(spec, 'overhead') ? {} : undefined)
 
-function isSameAmount(one: Amounts, other: Amounts): boolean {
+function hasSameAmounts(one: Amounts, other: Amounts): boolean {
   const names = Object.keys(one)
   if (names.length !== Object.keys(other).length) return false
   return names.every((name) => {

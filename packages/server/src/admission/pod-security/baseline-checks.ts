@@ -1,10 +1,14 @@
-// The checks of the level baseline: what is known to let a pod out of its container. In the order in which they are told of.
+// Checks of the Pod Security level baseline, in the order in which violations are reported.
 
-import type { Check, CheckedPod, Violation } from './check.js'
-import { containersNamed, namesWhere, plural, quoted, settersOf, sortedUnique } from './check.js'
-import { seccompAnnotations, seccompFields } from './seccomp-checks.js'
+import type { Check, CheckedPod, Violation } from './pod-check.js'
+import { containerNamesWhere, containersNamed, plural, podAndContainers, quoted, sortedUnique } from './pod-check.js'
+import { seccompAnnotations, seccompFields } from './restricted-checks.js'
 
-const one = (id: string, check: Check['versions'][number]['check']): Check => ({ id, level: 'baseline', versions: [{ since: 0, check }] })
+const sinceFirstVersion = (id: string, check: Check['versions'][number]['check']): Check => ({
+  id,
+  level: 'baseline',
+  versions: [{ since: 0, check }],
+})
 
 function appArmor({ annotations, identity }: CheckedPod): Violation | undefined {
   const prefix = identity.label('', 'container.apparmor.security.beta')
@@ -17,7 +21,7 @@ function appArmor({ annotations, identity }: CheckedPod): Violation | undefined 
 
 const isAppArmorAllowed = (profile: string): boolean => profile === '' || profile === 'runtime/default' || profile.startsWith('localhost/')
 
-const usualCapabilities = new Set([
+const defaultCapabilities = new Set([
   'AUDIT_WRITE',
   'CHOWN',
   'DAC_OVERRIDE',
@@ -35,10 +39,10 @@ const usualCapabilities = new Set([
 
 function capabilities(pod: CheckedPod): Violation | undefined {
   const added: string[] = []
-  const names = namesWhere(pod, ({ securityContext }) => {
-    const unusual = (securityContext?.capabilities?.add ?? []).filter((capability) => !usualCapabilities.has(capability))
-    added.push(...unusual)
-    return unusual.length > 0
+  const names = containerNamesWhere(pod, ({ securityContext }) => {
+    const nonDefault = (securityContext?.capabilities?.add ?? []).filter((capability) => !defaultCapabilities.has(capability))
+    added.push(...nonDefault)
+    return nonDefault.length > 0
   })
   if (names.length === 0) return undefined
   const detail = `${containersNamed(names)} must not include ${quoted(sortedUnique(added))} in securityContext.capabilities.add`
@@ -46,8 +50,8 @@ function capabilities(pod: CheckedPod): Violation | undefined {
 }
 
 function hostNamespaces({ spec }: CheckedPod): Violation | undefined {
-  const set = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((name) => spec[name] === true)
-  return set.length === 0 ? undefined : { reason: 'host namespaces', detail: set.map((name) => `${name}=true`).join(', ') }
+  const setFields = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((name) => spec[name] === true)
+  return setFields.length === 0 ? undefined : { reason: 'host namespaces', detail: setFields.map((name) => `${name}=true`).join(', ') }
 }
 
 function hostPaths({ spec }: CheckedPod): Violation | undefined {
@@ -57,13 +61,12 @@ function hostPaths({ spec }: CheckedPod): Violation | undefined {
 
 function hostPorts(pod: CheckedPod): Violation | undefined {
   const used: number[] = []
-  const names = namesWhere(pod, ({ ports }) => {
-    const own = (ports ?? []).map(({ hostPort }) => hostPort ?? 0).filter((port) => port !== 0)
-    used.push(...own)
-    return own.length > 0
+  const names = containerNamesWhere(pod, ({ ports }) => {
+    const containerPorts = (ports ?? []).map(({ hostPort }) => hostPort ?? 0).filter((port) => port !== 0)
+    used.push(...containerPorts)
+    return containerPorts.length > 0
   })
   if (names.length === 0) return undefined
-  // As texts, so that 443 stands before 80.
   const ports = sortedUnique(used.map(String))
   return {
     reason: 'hostPort',
@@ -72,14 +75,14 @@ function hostPorts(pod: CheckedPod): Violation | undefined {
 }
 
 function privileged(pod: CheckedPod): Violation | undefined {
-  const names = namesWhere(pod, ({ securityContext }) => securityContext?.privileged === true)
+  const names = containerNamesWhere(pod, ({ securityContext }) => securityContext?.privileged === true)
   if (names.length === 0) return undefined
   return { reason: 'privileged', detail: `${containersNamed(names)} must not set securityContext.privileged=true` }
 }
 
 function procMount(pod: CheckedPod): Violation | undefined {
   const values: string[] = []
-  const names = namesWhere(pod, ({ securityContext }) => {
+  const names = containerNamesWhere(pod, ({ securityContext }) => {
     const value = securityContext?.procMount
     if (value === undefined || value === 'Default') return false
     values.push(value)
@@ -98,24 +101,24 @@ function seLinux(pod: CheckedPod): Violation | undefined {
   const types: string[] = []
   let setsUser = false
   let setsRole = false
-  const isBad = (options: { readonly type?: string; readonly user?: string; readonly role?: string } | undefined): boolean => {
+  const isForbidden = (options: { readonly type?: string; readonly user?: string; readonly role?: string } | undefined): boolean => {
     const { type = '', user = '', role = '' } = options ?? {}
-    const hasBadType = !seLinuxTypes.includes(type)
-    if (hasBadType) types.push(type)
+    const hasForbiddenType = !seLinuxTypes.includes(type)
+    if (hasForbiddenType) types.push(type)
     setsUser ||= user !== ''
     setsRole ||= role !== ''
-    return hasBadType || user !== '' || role !== ''
+    return hasForbiddenType || user !== '' || role !== ''
   }
-  const isPod = isBad(pod.spec.securityContext?.seLinuxOptions)
-  const names = namesWhere(pod, ({ securityContext }) => isBad(securityContext?.seLinuxOptions))
-  if (!isPod && names.length === 0) return undefined
+  const isSetOnPod = isForbidden(pod.spec.securityContext?.seLinuxOptions)
+  const names = containerNamesWhere(pod, ({ securityContext }) => isForbidden(securityContext?.seLinuxOptions))
+  if (!isSetOnPod && names.length === 0) return undefined
   const unique = sortedUnique(types)
-  const what = [
+  const settings = [
     ...(unique.length === 0 ? [] : [`${plural('type', unique)} ${quoted(unique)}`]),
     ...(setsUser ? ['user may not be set'] : []),
     ...(setsRole ? ['role may not be set'] : []),
   ]
-  const detail = `${settersOf(isPod, names)} set forbidden securityContext.seLinuxOptions: ${what.join('; ')}`
+  const detail = `${podAndContainers(isSetOnPod, names)} set forbidden securityContext.seLinuxOptions: ${settings.join('; ')}`
   return { reason: 'seLinuxOptions', detail }
 }
 
@@ -133,22 +136,22 @@ function sysctls({ spec }: CheckedPod): Violation | undefined {
 }
 
 function hostProcess(pod: CheckedPod): Violation | undefined {
-  const isPod = pod.spec.securityContext?.windowsOptions?.hostProcess === true
-  const names = namesWhere(pod, ({ securityContext }) => securityContext?.windowsOptions?.hostProcess === true)
-  if (!isPod && names.length === 0) return undefined
-  const detail = `${settersOf(isPod, names)} must not set securityContext.windowsOptions.hostProcess=true`
+  const isSetOnPod = pod.spec.securityContext?.windowsOptions?.hostProcess === true
+  const names = containerNamesWhere(pod, ({ securityContext }) => securityContext?.windowsOptions?.hostProcess === true)
+  if (!isSetOnPod && names.length === 0) return undefined
+  const detail = `${podAndContainers(isSetOnPod, names)} must not set securityContext.windowsOptions.hostProcess=true`
   return { reason: 'hostProcess', detail }
 }
 
 export const baselineChecks: readonly Check[] = [
-  one('appArmorProfile', appArmor),
-  one('capabilities_baseline', capabilities),
-  one('hostNamespaces', hostNamespaces),
-  one('hostPathVolumes', hostPaths),
-  one('hostPorts', hostPorts),
-  one('privileged', privileged),
-  one('procMount', procMount),
-  one('seLinuxOptions', seLinux),
+  sinceFirstVersion('appArmorProfile', appArmor),
+  sinceFirstVersion('capabilities_baseline', capabilities),
+  sinceFirstVersion('hostNamespaces', hostNamespaces),
+  sinceFirstVersion('hostPathVolumes', hostPaths),
+  sinceFirstVersion('hostPorts', hostPorts),
+  sinceFirstVersion('privileged', privileged),
+  sinceFirstVersion('procMount', procMount),
+  sinceFirstVersion('seLinuxOptions', seLinux),
   {
     id: 'seccompProfile_baseline',
     level: 'baseline',
@@ -157,6 +160,6 @@ export const baselineChecks: readonly Check[] = [
       { since: 19, check: seccompFields },
     ],
   },
-  one('sysctls', sysctls),
-  one('windowsHostProcess', hostProcess),
+  sinceFirstVersion('sysctls', sysctls),
+  sinceFirstVersion('windowsHostProcess', hostProcess),
 ]

@@ -1,11 +1,11 @@
-// Each check of the pod security standards, in the words in which it is told.
+// Each check of the Pod Security Standards with its message.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { identityOf } from '../../api/identity.js'
-import type { PodSpec } from '../../resources/core/v1.schema.js'
-import { detailsOf, evaluatePod } from './evaluate.js'
-import type { Level } from './policy.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import type { PodSpec } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { Level } from './namespace-policy.js'
+import { detailsOf, evaluatePod } from './pod-security.js'
 
 const identity = identityOf('kubernetes')
 const secure = {
@@ -15,11 +15,10 @@ const secure = {
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-/** A pod without a fault but for what is given. */
 const specOf = (context: object, spec: object = {}): PodSpec =>
   ({ containers: [{ name: 'a', securityContext: { ...secure, ...context } }], ...spec }) as PodSpec
 
-const found = (level: Level, version: string, spec: PodSpec, annotations: { readonly [name: string]: string } = {}): string =>
+const violations = (level: Level, version: string, spec: PodSpec, annotations: { readonly [name: string]: string } = {}): string =>
   detailsOf(evaluatePod({ level, version }, { annotations, spec, identity }))
 
 const baseline: readonly [string, PodSpec, string][] = [
@@ -91,15 +90,16 @@ const baseline: readonly [string, PodSpec, string][] = [
   ],
 ]
 
-for (const [name, spec, wanted] of baseline) test(`baseline: ${name}`, () => assert.equal(found('baseline', 'latest', spec), wanted))
+for (const [name, spec, expected] of baseline)
+  test(`baseline: ${name}`, () => assert.equal(violations('baseline', 'latest', spec), expected))
 
-test('baseline: annotations of AppArmor', () => {
+test('baseline: AppArmor annotations', () => {
   const annotations = {
     'container.apparmor.security.beta.kubernetes.io/a': 'unconfined',
     'container.apparmor.security.beta.kubernetes.io/b': 'localhost/x',
   }
   assert.equal(
-    found('baseline', 'latest', specOf({}), annotations),
+    violations('baseline', 'latest', specOf({}), annotations),
     'forbidden AppArmor profile (container.apparmor.security.beta.kubernetes.io/a="unconfined")',
   )
 })
@@ -130,16 +130,16 @@ const restricted: readonly [string, PodSpec, string][] = [
     'restricted volume types (volumes "v", "w" use restricted volume types "hostPath", "nfs")',
   ],
   [
-    'non-root',
+    'runAsNonRoot missing',
     specOf({ runAsNonRoot: undefined }),
     'runAsNonRoot != true (pod or container "a" must set securityContext.runAsNonRoot=true)',
   ],
   [
-    'non-root, said to be root',
+    'runAsNonRoot false',
     specOf({ runAsNonRoot: false }),
     'runAsNonRoot != true (container "a" must not set securityContext.runAsNonRoot=false)',
   ],
-  ['user', specOf({ runAsUser: 0 }), 'runAsUser=0 (container "a" must not set runAsUser=0)'],
+  ['root user', specOf({ runAsUser: 0 }), 'runAsUser=0 (container "a" must not set runAsUser=0)'],
   [
     'seccomp',
     specOf({ seccompProfile: undefined }),
@@ -147,41 +147,49 @@ const restricted: readonly [string, PodSpec, string][] = [
   ],
 ]
 
-for (const [name, spec, wanted] of restricted) test(`restricted: ${name}`, () => assert.equal(found('restricted', 'latest', spec), wanted))
+for (const [name, spec, expected] of restricted)
+  test(`restricted: ${name}`, () => assert.equal(violations('restricted', 'latest', spec), expected))
 
 const versions: readonly [string, PodSpec, number][] = [
   ['escalation', specOf({ allowPrivilegeEscalation: true }), 8],
   ['capabilities', specOf({ capabilities: {} }), 22],
-  ['user', specOf({ runAsUser: 0 }), 23],
+  ['root user', specOf({ runAsUser: 0 }), 23],
   ['seccomp', specOf({ seccompProfile: undefined }), 19],
 ]
 
 for (const [name, spec, since] of versions) {
   test(`restricted: ${name} is checked since 1.${since}`, () => {
-    assert.equal(found('restricted', `v1.${since - 1}`, spec), '')
-    assert.notEqual(found('restricted', `v1.${since}`, spec), '')
+    assert.equal(violations('restricted', `v1.${since - 1}`, spec), '')
+    assert.notEqual(violations('restricted', `v1.${since}`, spec), '')
   })
 }
 
-test('restricted: pods for Windows need no escalation, capabilities and seccomp since 1.25', () => {
+test('restricted: since 1.25 Windows pods are exempt from escalation, capabilities and seccomp checks', () => {
   const spec = { containers: [{ name: 'a', securityContext: { runAsNonRoot: true } }], os: { name: 'windows' } } as PodSpec
-  assert.equal(found('restricted', 'v1.25', spec), '')
-  assert.match(found('restricted', 'v1.24', spec), /allowPrivilegeEscalation.*unrestricted capabilities.*seccompProfile/)
+  assert.equal(violations('restricted', 'v1.25', spec), '')
+  assert.match(violations('restricted', 'v1.24', spec), /allowPrivilegeEscalation.*unrestricted capabilities.*seccompProfile/)
 })
 
-test('before 1.19 annotations of seccomp count, and fields do not', () => {
+test('before 1.19 seccomp annotations are checked, and not the fields', () => {
   const annotations = { 'seccomp.security.alpha.kubernetes.io/pod': 'unconfined' }
   const spec = specOf({ seccompProfile: { type: 'Unconfined' } })
   assert.equal(
-    found('baseline', 'v1.18', spec, annotations),
+    violations('baseline', 'v1.18', spec, annotations),
     'seccompProfile (forbidden annotation seccomp.security.alpha.kubernetes.io/pod="unconfined")',
   )
-  assert.match(found('baseline', 'v1.19', specOf({ seccompProfile: { type: 'Unconfined' } }), annotations), /container "a" must not set/)
+  assert.match(
+    violations('baseline', 'v1.19', specOf({ seccompProfile: { type: 'Unconfined' } }), annotations),
+    /container "a" must not set/,
+  )
 })
 
-test('every sort of container is looked at, and privileged allows all', () => {
-  const bad = (name: string) => ({ name, securityContext: { ...secure, privileged: true } })
-  const spec = { initContainers: [bad('i')], containers: [bad('a')], ephemeralContainers: [bad('e')] } as PodSpec
-  assert.equal(found('baseline', 'v1.99', spec), 'privileged (containers "i", "a", "e" must not set securityContext.privileged=true)')
-  assert.equal(found('privileged', 'latest', spec), '')
+test('all container types are checked; privileged allows everything', () => {
+  const privilegedContainer = (name: string) => ({ name, securityContext: { ...secure, privileged: true } })
+  const spec = {
+    initContainers: [privilegedContainer('i')],
+    containers: [privilegedContainer('a')],
+    ephemeralContainers: [privilegedContainer('e')],
+  } as PodSpec
+  assert.equal(violations('baseline', 'v1.99', spec), 'privileged (containers "i", "a", "e" must not set securityContext.privileged=true)')
+  assert.equal(violations('privileged', 'latest', spec), '')
 })

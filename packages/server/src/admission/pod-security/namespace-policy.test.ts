@@ -1,15 +1,15 @@
-// The policy of a namespace, from its labels.
+// Pod Security policy of a namespace, from its labels.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { identityOf } from '../../api/identity.js'
-import { nameOf, policyOf } from './policy.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { nameOf, policyOf } from './namespace-policy.js'
 
 const identity = identityOf('kubernetes')
-const all = { level: 'privileged', version: 'latest' } as const
-const defaults = { enforce: all, audit: all, warn: all }
+const privileged = { level: 'privileged', version: 'latest' } as const
+const defaults = { enforce: privileged, audit: privileged, warn: privileged }
 
-/** Labels, what is enforced, audited and warned of, and how many of the labels are wrong. */
+/** Labels, expected levels for enforce, audit and warn, and the number of invalid labels. */
 const rows: readonly [{ readonly [mode: string]: string }, string, string, string, number][] = [
   [{}, 'privileged:latest', 'privileged:latest', 'privileged:latest', 0],
   [{ enforce: 'baseline' }, 'baseline:latest', 'privileged:latest', 'baseline:latest', 0],
@@ -25,13 +25,13 @@ const rows: readonly [{ readonly [mode: string]: string }, string, string, strin
 
 for (const [labels, enforce, audit, warn, errors] of rows) {
   test(`a policy from ${JSON.stringify(labels)}`, () => {
-    const named = Object.fromEntries(Object.entries(labels).map(([mode, value]) => [`pod-security.kubernetes.io/${mode}`, value]))
-    const { policy, errors: found } = policyOf(named, defaults, identity)
+    const prefixedLabels = Object.fromEntries(Object.entries(labels).map(([mode, value]) => [`pod-security.kubernetes.io/${mode}`, value]))
+    const { policy, errors: found } = policyOf(prefixedLabels, defaults, identity)
     assert.deepEqual([nameOf(policy.enforce), nameOf(policy.audit), nameOf(policy.warn), found.length], [enforce, audit, warn, errors])
   })
 }
 
-test('a namespace that is enforced less than the whole cluster is warned of is warned as the cluster is', () => {
+test('warn stays at the cluster default if that is stricter than enforce', () => {
   const restricted = { level: 'restricted', version: 'latest' } as const
   const { policy } = policyOf({ 'pod-security.kubernetes.io/enforce': 'baseline' }, { ...defaults, warn: restricted }, identity)
   assert.equal(nameOf(policy.warn), 'restricted:latest')

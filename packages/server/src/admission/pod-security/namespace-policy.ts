@@ -1,14 +1,14 @@
-// Which pod security standard counts, and in which release's form: levels, versions, and the labels of namespaces that choose them.
+// Pod Security policy of a namespace: levels, versions, and the labels that set them.
 
-import { type FieldError, invalid } from '../../api/field-error.js'
-import type { Identity } from '../../api/identity.js'
+import { type FieldError, invalid } from '@cluster-apiserver/api/api/field-error.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 
-export const levels = ['privileged', 'baseline', 'restricted'] as const
+const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 
 export interface LevelVersion {
   readonly level: Level
-  /** `latest` or `v1.` and a number. */
+  /** `latest` or `v1.<minor>`. */
   readonly version: string
 }
 
@@ -18,91 +18,79 @@ export const isStricter = (one: Level, other: Level): boolean => levels.indexOf(
 
 export const isSamePolicy = (one: LevelVersion, other: LevelVersion): boolean => one.level === other.level && one.version === other.version
 
-/** As policies are named in messages. */
 export const nameOf = ({ level, version }: LevelVersion): string => `${level}:${version}`
 
-const versionForm = /^v1\.(?:0|[1-9][0-9]{0,8})$/
+const versionPattern = /^v1\.(?:0|[1-9][0-9]{0,8})$/
 
-/** Undefined where it is no version. */
-export const parseVersion = (text: string): string | undefined => (text === 'latest' || versionForm.test(text) ? text : undefined)
+export const parseVersion = (text: string): string | undefined => (text === 'latest' || versionPattern.test(text) ? text : undefined)
 
-/** The number of the release whose checks count. */
 export const minorOf = (version: string): number => (version === 'latest' ? Number.POSITIVE_INFINITY : Number(version.slice('v1.'.length)))
 
-/** What is enforced, written to the audit log and warned of. */
 export interface Policy {
   readonly enforce: LevelVersion
   readonly audit: LevelVersion
   readonly warn: LevelVersion
 }
 
-export type Mode = keyof Policy
+type Mode = keyof Policy
 
-/** In the order in which their labels are looked at. */
-export const modes = ['enforce', 'audit', 'warn'] as const satisfies readonly Mode[]
+/** In the order in which invalid labels are reported. */
+const modes = ['enforce', 'audit', 'warn'] as const satisfies readonly Mode[]
 
-export interface ReadPolicy {
+export interface ParsedPolicy {
   readonly policy: Policy
   readonly errors: readonly FieldError[]
 }
 
 type Labels = { readonly [name: string]: string }
 
-/** The labels that say what the policy of a namespace is. */
-export const policyLabels = (identity: Identity): readonly string[] =>
-  (['enforce', 'audit', 'warn'] as const).flatMap((mode) => [
-    identity.label(mode, 'pod-security'),
-    identity.label(`${mode}-version`, 'pod-security'),
-  ])
-
-/** The policy of a namespace. What cannot be read is enforced as strictly as there is, and neither warned of nor noted down. */
-export function policyOf(labels: Labels | undefined, defaults: Policy, identity: Identity): ReadPolicy {
+/** An invalid enforce label enforces `restricted`; an invalid audit or warn label means `privileged`. */
+export function policyOf(labels: Labels | undefined, defaults: Policy, identity: Identity): ParsedPolicy {
   if (labels === undefined) return { policy: defaults, errors: [] }
   const errors: FieldError[] = []
-  const read = (mode: Mode): ReadMode => {
+  const parseMode = (mode: Mode): ParsedMode => {
     const name = identity.label(mode, 'pod-security')
     const text = labels[name]
-    const isKnown = text !== undefined && isLevel(text)
-    if (text !== undefined && !isKnown) errors.push(invalid(`metadata.labels[${name}]`, text, `must be one of ${levels.join(', ')}`))
-    const otherwise = text === undefined ? defaults[mode].level : mode === 'enforce' ? 'restricted' : 'privileged'
+    const hasValidLevel = text !== undefined && isLevel(text)
+    if (text !== undefined && !hasValidLevel) errors.push(invalid(`metadata.labels[${name}]`, text, `must be one of ${levels.join(', ')}`))
+    const fallback = text === undefined ? defaults[mode].level : mode === 'enforce' ? 'restricted' : 'privileged'
     const versionName = identity.label(`${mode}-version`, 'pod-security')
     const versionText = labels[versionName]
     const version = versionText === undefined ? defaults[mode].version : parseVersion(versionText)
     if (version === undefined) errors.push(invalid(`metadata.labels[${versionName}]`, versionText ?? '', 'must be "latest" or "v1.x"'))
     return {
-      level: isKnown ? text : otherwise,
+      level: hasValidLevel ? text : fallback,
       version: version ?? 'latest',
-      isKnown,
+      hasValidLevel,
       hasLevel: text !== undefined,
       hasVersion: versionText !== undefined,
     }
   }
-  const enforce = read('enforce')
-  const audit = read('audit')
-  const warn = read('warn')
-  // Whoever only enforces is warned by the same policy: of templates, whose pods would be refused later.
-  const follows = enforce.isKnown && !warn.hasLevel && isStricter(enforce.level, warn.level)
-  const warned = follows ? { level: enforce.level, version: warn.hasVersion ? warn.version : enforce.version } : warn
-  return { policy: { enforce: plain(enforce), audit: plain(audit), warn: plain(warned) }, errors }
+  const enforce = parseMode('enforce')
+  const audit = parseMode('audit')
+  const warn = parseMode('warn')
+  // Without a warn label, warnings follow a stricter enforce level, so that templates are warned about before their pods are rejected.
+  const followsEnforce = enforce.hasValidLevel && !warn.hasLevel && isStricter(enforce.level, warn.level)
+  const effectiveWarn = followsEnforce ? { level: enforce.level, version: warn.hasVersion ? warn.version : enforce.version } : warn
+  return { policy: { enforce: levelVersionOf(enforce), audit: levelVersionOf(audit), warn: levelVersionOf(effectiveWarn) }, errors }
 }
 
-interface ReadMode extends LevelVersion {
-  /** Whether there is a label for the level, and it names one. */
-  readonly isKnown: boolean
+interface ParsedMode extends LevelVersion {
+  /** True if the label exists and names a level. */
+  readonly hasValidLevel: boolean
   readonly hasLevel: boolean
   readonly hasVersion: boolean
 }
 
-const plain = ({ level, version }: LevelVersion): LevelVersion => ({ level, version })
+const levelVersionOf = ({ level, version }: LevelVersion): LevelVersion => ({ level, version })
 
-/** What the labels ask for, in short; where they ask for nothing in particular, nothing. */
 export function describePolicy(policy: Policy, labels: Labels, identity: Identity): string {
-  const asked = modes.filter(
+  const labelled = modes.filter(
     (mode) =>
       policy[mode].level !== 'privileged' &&
       (labels[identity.label(mode, 'pod-security')] ?? labels[identity.label(`${mode}-version`, 'pod-security')]) !== undefined,
   )
-  return asked.map((mode) => `${mode}=${nameOf(policy[mode])}`).join(', ')
+  return labelled.map((mode) => `${mode}=${nameOf(policy[mode])}`).join(', ')
 }
 
 export const allowsAll = ({ enforce, audit, warn }: Policy): boolean =>

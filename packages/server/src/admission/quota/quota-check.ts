@@ -1,32 +1,30 @@
-// Whether the quotas of a namespace have room for a write, and what they count for it.
+// Checks a write against the ResourceQuotas of its namespace, and computes their new usage.
 
-import type { ApiError } from '../../api/api-error.js'
-import type { Identity } from '../../api/identity.js'
-import type { ApiObject } from '../../api/object.js'
-import { getOrInsert } from '../../base/get-or-insert.js'
-import { onceFor } from '../../base/once-for.js'
-import { compareText } from '../../base/text-order.js'
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../resources/core/v1.schema.js'
+import type { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { getOrInsert, weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { QuotaEvaluator } from '@cluster-apiserver/api/resources/resource-quota/quota-evaluator.js'
+import { isInScopes, limitedNames, matchesQuota, scopesOf } from '@cluster-apiserver/api/resources/resource-quota/quota-evaluator.js'
 import {
   type Amounts,
   addAmounts,
+  filterAmounts,
   noAmounts,
-  onlyAmounts,
   readAmounts,
   subtractAmounts,
   type WrittenAmounts,
   writeAmounts,
-} from '../../resources/quota/amounts.js'
-import type { QuotaEvaluator } from '../../resources/quota/evaluator.js'
-import { isInScopes, limitedNames, matchesQuota, scopesOf } from '../../resources/quota/quota-match.js'
-import { compareQuantities, printQuantity } from '../../schema/quantity.js'
-import type { LimitedResource } from '../config/quota-settings.js'
-import type { Kept } from '../kept-by-namespace.js'
+} from '@cluster-apiserver/api/resources/resource-quota/resource-amounts.js'
+import { compareQuantities, printQuantity } from '@cluster-apiserver/api/schema/quantity.js'
+import type { LimitedResource } from '../config/plugin-configs.js'
+import type { CachedObject } from '../namespace-object-cache.js'
 
-/** A write as quotas see it: an object that comes, changes or goes. */
 export interface CountedWrite {
   readonly evaluator: QuotaEvaluator
-  /** Such as `deployments.apps`, with its two parts. */
+  /** Such as `deployments` of `apps`. */
   readonly resource: { readonly group: string; readonly name: string }
   readonly next: ApiObject | undefined
   readonly old: ApiObject | undefined
@@ -35,14 +33,13 @@ export interface CountedWrite {
   readonly refuse: (why: string) => ApiError
 }
 
-export type KeptQuota = Kept<ResourceQuota>
+export type CachedQuota = CachedObject<ResourceQuota>
 
-/** Throws where a quota has no room for what the write adds, or cannot tell. */
-export function checkQuotas(quotas: readonly KeptQuota[], write: CountedWrite, limited: readonly LimitedResource[]): void {
+export function checkQuotas(quotas: readonly CachedQuota[], write: CountedWrite, limited: readonly LimitedResource[]): void {
   const { evaluator, next, old, identity, refuse } = write
   if (next === undefined) return
-  const concerned = limited.filter(({ apiGroup, resource }) => apiGroup === write.resource.group && resource === write.resource.name)
-  if (quotas.length === 0 && concerned.length === 0) return
+  const limitedHere = limited.filter(({ apiGroup, resource }) => apiGroup === write.resource.group && resource === write.resource.name)
+  if (quotas.length === 0 && limitedHere.length === 0) return
   const context = { identity, now: write.now }
   const matching = quotas.filter(({ object }) => isMatched(write, object, next))
   const covered = new Set<string>()
@@ -57,13 +54,13 @@ export function checkQuotas(quotas: readonly KeptQuota[], write: CountedWrite, l
   const usage = evaluator.usage(next, context)
   const negative = [...usage].filter(([, amount]) => amount.unscaled < 0n).map(([name]) => name)
   if (negative.length > 0) throw refuse(`quota usage is negative for resource(s): ${negative.sort(compareText).join(',')}`)
-  const delta = onlyAmounts(old === undefined ? usage : subtractAmounts(usage, evaluator.usage(old, context)), () => true)
+  const delta = filterAmounts(old === undefined ? usage : subtractAmounts(usage, evaluator.usage(old, context)), () => true)
   if (delta.size === 0) return
-  checkCovered(write, concerned, { usage, covered, quotas, next })
-  for (const { object } of matching) checkRoom(write, object, delta)
+  checkCovered(write, limitedHere, { usage, covered, quotas, next })
+  for (const { object } of matching) checkLimits(write, object, delta)
 }
 
-/** A scope that cannot be understood is the fault of the quota, and told to whoever meets it. */
+/** Rejects the write if a scope of the quota is invalid. */
 function isMatched({ evaluator, identity, refuse }: CountedWrite, quota: ResourceQuota, object: ApiObject): boolean {
   try {
     return matchesQuota(evaluator, quota, object, identity)
@@ -75,11 +72,10 @@ function isMatched({ evaluator, identity, refuse }: CountedWrite, quota: Resourc
 interface Coverage {
   readonly usage: Amounts
   readonly covered: ReadonlySet<string>
-  readonly quotas: readonly KeptQuota[]
+  readonly quotas: readonly CachedQuota[]
   readonly next: ApiObject
 }
 
-/** What is limited by configuration needs a quota that counts it. */
 function checkCovered({ evaluator, refuse }: CountedWrite, limited: readonly LimitedResource[], coverage: Coverage): void {
   const { usage, covered, quotas, next } = coverage
   const isLimited = (name: string): boolean => limited.some(({ matchContains }) => matchContains.some((part) => name.includes(part)))
@@ -99,14 +95,14 @@ interface LimitedScope {
 }
 
 const coversScope = (evaluator: QuotaEvaluator, quota: ResourceQuota, { scope, next }: LimitedScope): boolean =>
-  scopesOf(quota).some((own) => own.scopeName === scope.scopeName && evaluator.isInScope(own, next))
+  scopesOf(quota).some((quotaScope) => quotaScope.scopeName === scope.scopeName && evaluator.isInScope(quotaScope, next))
 
-function checkRoom({ refuse }: CountedWrite, quota: ResourceQuota, delta: Amounts): void {
+function checkLimits({ refuse }: CountedWrite, quota: ResourceQuota, delta: Amounts): void {
   const hard = amountsOf(quota.status?.hard)
   const used = amountsOf(quota.status?.used)
-  const wanted = onlyAmounts(delta, (name) => hard.has(name))
-  const after = addAmounts(used, wanted)
-  const exceeded = [...wanted].flatMap(([name, amount]) => {
+  const requested = filterAmounts(delta, (name) => hard.has(name))
+  const after = addAmounts(used, requested)
+  const exceeded = [...requested].flatMap(([name, amount]) => {
     const [limit, sum] = [hard.get(name), after.get(name)]
     return amount.unscaled > 0n && limit !== undefined && sum !== undefined && compareQuantities(sum, limit) > 0 ? [name] : []
   })
@@ -119,26 +115,24 @@ function checkRoom({ refuse }: CountedWrite, quota: ResourceQuota, delta: Amount
         return amount === undefined ? [] : [`${name}=${printQuantity(amount)}`]
       })
       .join(',')
-  throw refuse(`exceeded quota: ${quota.metadata?.name}, requested: ${text(wanted)}, used: ${text(used)}, limited: ${text(hard)}`)
+  throw refuse(`exceeded quota: ${quota.metadata?.name}, requested: ${text(requested)}, used: ${text(used)}, limited: ${text(hard)}`)
 }
 
-/** What a quota says from now on; where it is the same as before, the quota must not change before the write is stored. */
-export interface Charge {
-  readonly quota: KeptQuota
+/** New state of a quota. Equals the stored state while the usage is not counted yet: the commit then changes only the revision. */
+interface Charge {
+  readonly quota: CachedQuota
   readonly charged: ResourceQuota
 }
 
-/** Whether a quota counts the write. */
-export const isCharged = (quotas: readonly KeptQuota[], write: CountedWrite): boolean =>
-  quotas.some(({ object }) => deltaFor(object, write).size > 0 || isUnsettled(object, write))
+export const isCharged = (quotas: readonly CachedQuota[], write: CountedWrite): boolean =>
+  quotas.some(({ object }) => deltaFor(object, write).size > 0 || isBeingCounted(object, write))
 
-/** The quotas that count the write, each with what is used after it. */
-export function chargesOf(quotas: readonly KeptQuota[], write: CountedWrite): readonly Charge[] {
+export function chargesOf(quotas: readonly CachedQuota[], write: CountedWrite): readonly Charge[] {
   return quotas.flatMap((quota) => {
     const { object } = quota
     const delta = deltaFor(object, write)
     const charged = delta.size === 0 ? object : withUsed(object, addAmounts(amountsOf(object.status?.used), delta))
-    return delta.size > 0 || isUnsettled(object, write) ? [{ quota, charged }] : []
+    return delta.size > 0 || isBeingCounted(object, write) ? [{ quota, charged }] : []
   })
 }
 
@@ -151,20 +145,19 @@ function deltaFor(quota: ResourceQuota, write: CountedWrite): Amounts {
   const { used = {} } = quota.status ?? {}
   const usageOf = (object: ApiObject | undefined): Amounts => {
     if (object === undefined || !isCounted(quota, write, object)) return noAmounts
-    return onlyAmounts(usageBy(write, object), (name) => used[name] !== undefined)
+    return filterAmounts(cachedUsage(write, object), (name) => used[name] !== undefined)
   }
-  return onlyAmounts(subtractAmounts(usageOf(write.next), usageOf(write.old)), () => true)
+  return filterAmounts(subtractAmounts(usageOf(write.next), usageOf(write.old)), () => true)
 }
 
-/** Hundreds of quotas may ask for the same. */
-const usagesOf = onceFor((_: CountedWrite) => new Map<ApiObject, Amounts>())
-const usageBy = (write: CountedWrite, object: ApiObject): Amounts =>
-  getOrInsert(usagesOf(write), object, () => write.evaluator.usage(object, write))
+const usageCache = weakMemoize((_: CountedWrite) => new Map<ApiObject, Amounts>())
+const cachedUsage = (write: CountedWrite, object: ApiObject): Amounts =>
+  getOrInsert(usageCache(write), object, () => write.evaluator.usage(object, write))
 
-const readOnce = onceFor(readAmounts as (written: WrittenAmounts) => Amounts)
-const amountsOf = (written: WrittenAmounts | undefined): Amounts => (written === undefined ? noAmounts : readOnce(written))
+const readAmountsCached = weakMemoize(readAmounts as (written: WrittenAmounts) => Amounts)
+const amountsOf = (written: WrittenAmounts | undefined): Amounts => (written === undefined ? noAmounts : readAmountsCached(written))
 
-/** What cannot be told is not counted, here as where everything is counted anew. */
+/** Objects whose scope cannot be determined are not counted, as in the full recount. */
 function isCounted(quota: ResourceQuota, { evaluator }: CountedWrite, object: ApiObject): boolean {
   try {
     return isInScopes(evaluator, quota, object)
@@ -173,10 +166,7 @@ function isCounted(quota: ResourceQuota, { evaluator }: CountedWrite, object: Ap
   }
 }
 
-/**
- * Whether the quota counts the kind, and how much there is of it is being found out: whoever writes meanwhile changes the quota, too, so that the
- * count that is under way is done again.
- */
-function isUnsettled({ spec, status }: ResourceQuota, { evaluator, identity }: CountedWrite): boolean {
+/** True while the usage is still being counted: the write then updates the quota, so that the running count repeats. */
+function isBeingCounted({ spec, status }: ResourceQuota, { evaluator, identity }: CountedWrite): boolean {
   return limitedNames(evaluator, spec?.hard, identity).some((name) => status?.used?.[name] === undefined)
 }

@@ -1,56 +1,50 @@
-// Quotas are charged in the commit that stores the object: what is used is exact whoever writes at the same time, on however many servers, and
-// whenever one of them dies. Writes that one quota counts follow one another; those of other namespaces do not wait.
+// ResourceQuota plugin. Usage is charged in the commit that stores the object, so the usage is exact across servers and crashes.
 
-import { type ApiError, forbidden, unavailable } from '../../api/api-error.js'
-import type { Call } from '../../api/call.js'
-import type { Resource } from '../../api/catalog.js'
-import type { ApiObject } from '../../api/object.js'
-import { encodeLean } from '../../objects/lean-object.js'
+import { type ApiError, forbidden, unavailable } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import type { ResourceQuota } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import { evaluatorOf } from '@cluster-apiserver/api/resources/resource-quota/quota-usage.js'
 import type { Alongside, ObjectStore, WriteOutcome } from '../../objects/object-store.js'
-import type { ResourceQuota } from '../../resources/core/v1.schema.js'
-import { evaluatorOf } from '../../resources/quota/evaluator.js'
-import type { LimitedResource } from '../config/quota-settings.js'
-import { keptByNamespace } from '../kept-by-namespace.js'
-import { type CountedWrite, chargesOf, checkQuotas, isCharged, type KeptQuota } from './quota-check.js'
-import { QuotaTurns } from './turns.js'
+import type { Plugin } from '../admission-plugin.js'
+import type { LimitedResource } from '../config/plugin-configs.js'
+import { namespaceObjectCache } from '../namespace-object-cache.js'
+import { type CachedQuota, type CountedWrite, chargesOf, checkQuotas, isCharged } from './quota-check.js'
 
-/** An object that comes, changes or goes. */
 export interface AccountedChange {
   readonly next: ApiObject | undefined
   readonly old: ApiObject | undefined
 }
 
-/** Stores what is to be stored, together with what goes with it or not at all. */
 export type CommitWith = (alongside: readonly Alongside[]) => Promise<WriteOutcome>
 
-/** Who keeps account of what the objects of a namespace use together. */
 export interface Accounts {
-  /** Undefined where nobody counts: then what is stored needs nobody's consent. */
+  /** Returns undefined if no quota counts the write. */
   accountFor(call: Call, change: AccountedChange): ((commit: CommitWith) => Promise<WriteOutcome>) | undefined
 }
 
-export interface LedgerParts {
+interface LedgerParts {
   readonly store: ObjectStore
   readonly quotas: Resource
   readonly limited: readonly LimitedResource[]
-  /** Whether what exceeds a quota is refused; else it is only counted. */
-  readonly enforces: boolean
+  /** True if writes over the quota are rejected; otherwise usage is only counted. */
+  readonly shouldEnforce: boolean
 }
 
-/** Each is lost to another server that was quicker. */
+/** Each failed attempt means that another writer changed the quota first. */
 const maxAttempts = 100
 
 export class QuotaLedger implements Accounts {
   readonly #parts: LedgerParts
-  readonly #quotasIn: (namespace: string) => readonly KeptQuota[]
-  readonly #turns = new QuotaTurns()
+  readonly #quotasIn: (namespace: string) => readonly CachedQuota[]
+  readonly #queue = new NamespaceQueue()
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
-    this.#quotasIn = keptByNamespace<ResourceQuota>(parts.store, parts.quotas)
+    this.#quotasIn = namespaceObjectCache<ResourceQuota>(parts.store, parts.quotas)
   }
 
-  /** Throws where a write would exceed a quota as they are now. */
   check(call: Call, change: AccountedChange): void {
     if (call.namespace === '' || call.subresource !== undefined) return
     const quotas = this.#quotasIn(call.namespace)
@@ -63,37 +57,36 @@ export class QuotaLedger implements Accounts {
     if (call.namespace === '' || this.#quotasIn(call.namespace).length === 0) return undefined
     const write = writeOf(call, change)
     if (write === undefined || !isCharged(this.#quotasIn(call.namespace), write)) return undefined
-    return (commit) => this.#turns.take(call.namespace, () => this.#charge(call, write, commit))
+    return (commit) => this.#queue.run(call.namespace, () => this.#charge(call, write, commit))
   }
 
   async #charge(call: Call, write: CountedWrite, commit: CommitWith): Promise<WriteOutcome> {
-    const { store, quotas, limited, enforces } = this.#parts
+    const { store, quotas, limited, shouldEnforce } = this.#parts
     for (let attempts = 0; attempts < maxAttempts; attempts++) {
       call.throwIfAborted()
-      const present = this.#quotasIn(call.namespace)
-      if (enforces && isChecked(call, write)) checkQuotas(present, write, limited)
-      const own = ownKeyOf(quotas, call)
-      const charges = chargesOf(present, write).filter(({ quota }) => quota.stored.key !== own)
+      const currentQuotas = this.#quotasIn(call.namespace)
+      if (shouldEnforce && isChecked(call, write)) checkQuotas(currentQuotas, write, limited)
+      const writtenQuotaKey = writtenQuotaKeyOf(quotas, call)
+      const charges = chargesOf(currentQuotas, write).filter(({ quota }) => quota.stored.key !== writtenQuotaKey)
       const outcome = await commit(
         charges.map(({ quota, charged }) => ({
           stored: quota.stored,
-          value: charged === quota.object ? quota.stored.entry.value : encodeLean(quota.stored, quotas, charged),
+          value: charged === quota.object ? quota.stored.entry.value : store.encode(quotas, charged),
         })),
       )
       if (outcome.ok || outcome.isBehind !== true) return outcome
-      // What another server wrote is here when the store says so.
-      const index = store.readIndex()
-      if (index instanceof Promise) await call.waitFor(index)
+      // Waits until the write of the other server is visible here.
+      await call.waitFor(Promise.resolve(store.readIndex()))
     }
-    throw unavailable('too many others change what this namespace uses; try again')
+    throw unavailable('too many concurrent writes change the quotas of this namespace; try again')
   }
 }
 
-/** A quota that changes itself is not changed a second time. */
-const ownKeyOf = (quotas: Resource, { resource, namespace, name }: Call): string | undefined =>
+/** Key of the quota that the call itself writes; the commit cannot charge it as well. */
+const writtenQuotaKeyOf = (quotas: Resource, { resource, namespace, name }: Call): string | undefined =>
   resource.collection === quotas.collection ? `${quotas.collection}/${namespace}/${name}` : undefined
 
-/** What makes more of something may be refused: what comes, and what some kinds grow to. Parts of an object are not looked at. */
+/** Creates are checked, and updates of kinds that can grow; subresources are not. */
 const isChecked = ({ subresource }: Call, { evaluator, next, old }: CountedWrite): boolean =>
   subresource === undefined && next !== undefined && (old === undefined || evaluator.checksUpdates)
 
@@ -105,3 +98,28 @@ function writeOf(call: Call, { next, old }: AccountedChange): CountedWrite | und
   const refuse = (why: string): ApiError => forbidden(resource.subject, (next ?? old)?.metadata?.name ?? call.name, why)
   return { evaluator, resource: { group, name }, next, old, identity, now: call.now, refuse }
 }
+
+/** Runs the charges of a namespace one after another. */
+class NamespaceQueue {
+  readonly #queues = new Map<string, Promise<unknown>>()
+
+  run<T>(namespace: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#queues.get(namespace)
+    const done = before === undefined ? work() : before.then(work, work)
+    const settled = done.then(ignore, ignore)
+    this.#queues.set(namespace, settled)
+    void settled.then(() => {
+      if (this.#queues.get(namespace) === settled) this.#queues.delete(namespace)
+    })
+    return done
+  }
+}
+
+const ignore = (): void => undefined
+
+export const resourceQuota = (ledger: QuotaLedger): Plugin => ({
+  name: 'ResourceQuota',
+  validate: async ({ call, operation, object, old }) => {
+    if (operation === 'CREATE' || operation === 'UPDATE') ledger.check(call, { next: object, old })
+  },
+})

@@ -1,68 +1,64 @@
-// Authorization of policy parameters: the server reads them with its own permissions, so writers of a ValidatingAdmissionPolicy or its binding must be
-// authorized to read them.
+// Authorization of policy parameters: the server reads parameters with its own permissions, so writers of policies and bindings need
+// permission to read the parameters.
 
-import { invalid } from '../../api/api-error.js'
-import type { Call } from '../../api/call.js'
-import { forbidden } from '../../api/field-error.js'
-import { mastersGroup, type User } from '../../api/user.js'
-import { sameValueBut } from '../../api/validation/same-value.js'
-import type { Decision } from '../../auth/authorize.js'
-import type { Grant, GrantCheck } from '../../auth/rbac/grant-check.js'
-import { compareText } from '../../base/text-order.js'
+import { invalid } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import { forbidden } from '@cluster-apiserver/api/api/field-error.js'
+import { mastersGroup, type User } from '@cluster-apiserver/api/api/user.js'
+import { sameValueBut } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import type {
   ParamKind,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
-} from '../../resources/admissionregistration/v1alpha1.schema.js'
-import type { AskAccess, Right } from '../access.js'
-import { ConfigurationError, type ParamSource, paramResource } from './params.js'
+} from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
+import type { Decision } from '../../auth/authorize.js'
+import type { EscalationCheck, GuardedWrite } from '../../auth/rbac/escalation-check.js'
+import type { CheckPermission, Permission } from '../lookup.js'
+import { ConfigurationError, type ParamSource, paramResource } from './policy-variables.js'
 
-export interface ParamAccessSource extends ParamSource {
-  readonly ask: AskAccess
+interface ParamAccessSource extends ParamSource {
+  readonly checkPermission: CheckPermission
 }
 
-interface Access {
+interface RequiredAccess {
   readonly field: string
-  readonly right: Right
-  /** Message of the field error, without the name of the user. */
-  readonly refusal: string
+  readonly permission: Permission
+  readonly problem: string
 }
 
-/** Returns undefined if the write does not change which parameters are read. Call it with valid objects. */
-export function paramAccessCheck(source: ParamAccessSource): GrantCheck {
-  return (call, grant) => {
+export function paramAccessCheck(source: ParamAccessSource): EscalationCheck {
+  return async (call, write) => {
     const { kind, group } = call.resource
     const isPolicy = kind === 'ValidatingAdmissionPolicy'
-    if ((!isPolicy && kind !== 'ValidatingAdmissionPolicyBinding') || group !== call.identity.group(policyGroup)) return undefined
-    // Without request info the server itself writes.
-    if (call.caller.info === undefined || call.user.groups.includes(mastersGroup)) return undefined
-    const access = isPolicy ? kindAccess(source, grant) : refAccess(source, call, grant)
-    return access && authorize(source, call, grant, access)
+    if ((!isPolicy && kind !== 'ValidatingAdmissionPolicyBinding') || group !== call.identity.group(policyGroup)) return
+    // Calls without request info come from the server itself.
+    if (call.caller.info === undefined || call.user.groups.includes(mastersGroup)) return
+    const access = isPolicy ? paramKindAccess(source, write) : paramRefAccess(source, call, write)
+    if (access !== undefined) await authorize(source, call, write, access)
   }
 }
 
 const policyGroup = { stem: 'admissionregistration' }
 
 /** Fields of a policy that neither choose parameters nor print them. */
-const harmless = ['failurePolicy', 'matchConstraints']
+const fieldsWithoutParams = ['failurePolicy', 'matchConstraints']
 
-/** The writer of a policy must be authorized to read every object of its paramKind. */
-function kindAccess(source: ParamSource, { next, old }: Grant): Access | undefined {
+function paramKindAccess(source: ParamSource, { next, old }: GuardedWrite): RequiredAccess | undefined {
   const { spec = {} } = next as ValidatingAdmissionPolicy
   const { paramKind } = spec
   const before = (old as ValidatingAdmissionPolicy | undefined)?.spec
-  // Stricter than the reference, which looks at paramKind alone: new expressions could print the parameters of an existing binding.
-  if (paramKind === undefined || (before !== undefined && sameValueBut(spec, before, harmless))) return undefined
+  // Stricter than kube-apiserver, which looks at paramKind alone: new expressions could print the parameters of an existing binding.
+  if (paramKind === undefined || (before !== undefined && sameValueBut(spec, before, fieldsWithoutParams))) return undefined
   const { apiVersion = '', kind = '' } = paramKind
   return {
     field: 'spec.paramKind',
-    right: { ...resourceRight(source, paramKind), namespace: '*', name: '*' },
-    refusal: `must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`,
+    permission: { ...resourcePermission(source, paramKind), namespace: '*', name: '*' },
+    problem: `must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`,
   }
 }
 
-/** The writer of a binding must be authorized to read the object of its paramRef. */
-function refAccess(source: ParamSource, { resource, version }: Call, { next, old }: Grant): Access | undefined {
+function paramRefAccess(source: ParamSource, { resource, version }: Call, { next, old }: GuardedWrite): RequiredAccess | undefined {
   const { paramRef, policyName = '' } = (next as ValidatingAdmissionPolicyBinding).spec ?? {}
   const before = (old as ValidatingAdmissionPolicyBinding | undefined)?.spec
   if (paramRef === undefined) return undefined
@@ -74,17 +70,17 @@ function refAccess(source: ParamSource, { resource, version }: Call, { next, old
     (before.policyName ?? '') === policyName
   if (isSame) return undefined
   const policies = source.catalogs.current.find(resource.group, version, 'validatingadmissionpolicies')
-  const stored = policies && source.store.readOften({ resource: policies, namespace: '', name: policyName })
+  const stored = policies && source.store.readCached({ resource: policies, namespace: '', name: policyName })
   const policy = policies && (stored?.decode(policies) as ValidatingAdmissionPolicy | undefined)
   return {
     field: 'spec.paramRef',
-    right: { ...resourceRight(source, policy?.spec?.paramKind), namespace, name },
-    refusal: 'does not have "get" permission on the object referenced by paramRef',
+    permission: { ...resourcePermission(source, policy?.spec?.paramKind), namespace, name },
+    problem: 'does not have "get" permission on the object referenced by paramRef',
   }
 }
 
-/** Permission on all resources of the group and version if the kind is not served, and on everything if it is unknown. */
-function resourceRight(source: ParamSource, paramKind: ParamKind | undefined): Right {
+/** Permission on all resources of the group and version if the kind is not served, and on everything if paramKind is unknown. */
+function resourcePermission(source: ParamSource, paramKind: ParamKind | undefined): Permission {
   if (paramKind === undefined) return { verb: 'get', group: '*', version: '*', resource: '*' }
   try {
     const { group, version, name } = paramResource(paramKind, source)
@@ -96,14 +92,18 @@ function resourceRight(source: ParamSource, paramKind: ParamKind | undefined): R
   }
 }
 
-async function authorize({ ask }: ParamAccessSource, call: Call, { next }: Grant, { field, right, refusal }: Access): Promise<void> {
-  const { verdict, error }: Decision = await ask(call.user, right)
+async function authorize(
+  { checkPermission }: ParamAccessSource,
+  call: Call,
+  { next }: GuardedWrite,
+  { field, permission, problem }: RequiredAccess,
+): Promise<void> {
+  const { verdict, error }: Decision = await checkPermission(call.user, permission)
   if (verdict === 'allow') return
-  const detail = error ?? `user ${describeUser(call.user)} ${refusal}`
+  const detail = error ?? `user ${describeUser(call.user)} ${problem}`
   throw invalid(call.resource.invalidSubject, next.metadata?.name ?? '', [forbidden(field, detail)])
 }
 
-/** As the reference prints users in this message. */
 function describeUser({ name, uid, groups, extra }: User): string {
   const values = Object.keys(extra)
     .sort(compareText)

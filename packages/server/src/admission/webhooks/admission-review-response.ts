@@ -1,19 +1,18 @@
-// What a hook answered, checked: it is an AdmissionReview of the version that was sent, for the request that was sent.
+// AdmissionReview response: decoded, and checked for version and request uid.
 
-import { quote } from '../../api/field-error.js'
-import { shorten } from '../../base/shorten.js'
-import { parseJson } from '../../codec/json.js'
-import type { EndpointAnswer } from '../../net/json-endpoint.js'
-import { type AdmissionResponse, type AdmissionReview, admissionReview } from '../../resources/admission/v1.schema.js'
-import { JsonSyntaxError } from '../../schema/json-parse.js'
-import { isRecord, readValue, SchemaReadError } from '../../schema/read.js'
-import { describeStatus, readStatus } from './error-answer.js'
-import type { ReviewVersion } from './hook.js'
-import { reviewKind } from './review-text.js'
+import { quote } from '@cluster-apiserver/api/api/field-error.js'
+import { shorten } from '@cluster-apiserver/api/base/shorten.js'
+import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
+import { type AdmissionResponse, type AdmissionReview, admissionReview } from '@cluster-apiserver/api/resources/admission/v1.schema.js'
+import { JsonSyntaxError } from '@cluster-apiserver/api/schema/json/parse-json.js'
+import { isRecord, readValue, SchemaReadError } from '@cluster-apiserver/api/schema/json/read.js'
+import type { EndpointResponse } from '../../net/outbound/json-endpoint.js'
+import { reviewKind } from './admission-review-request.js'
+import type { ReviewVersion } from './webhook.js'
+import { describeStatus, readStatus } from './webhook-errors.js'
 
-/** Why an answer does not count. */
-export class BadAnswerError extends Error {
-  override readonly name = 'BadAnswerError'
+export class BadReviewError extends Error {
+  override readonly name = 'BadReviewError'
   readonly code: number
   constructor(message: string, code: number) {
     super(message)
@@ -25,20 +24,20 @@ const badRequest = 400
 const unavailable = 503
 const failedCall = 'failed to call webhook'
 
-/** The review in an answer. Whatever type the answer says it has, it is read as JSON. */
-export function readReview(answer: EndpointAnswer, apiVersion: string): AdmissionReview {
-  const { status, body } = answer
-  if (status < 200 || status > 206) throw new BadAnswerError(`${failedCall}: ${describeStatus(answer)}`, status)
-  if (body.length === 0) throw badCall('the answer has no body')
+/** Decodes the body as JSON whatever its Content-Type. */
+export function readReview(reply: EndpointResponse, apiVersion: string): AdmissionReview {
+  const { status, body } = reply
+  if (status < 200 || status > 206) throw new BadReviewError(`${failedCall}: ${describeStatus(reply)}`, status)
+  if (body.length === 0) throw badCall('the response has no body')
   const value = parse(body)
-  if (!isRecord(value)) throw badCall('the answer is not an object')
+  if (!isRecord(value)) throw badCall('the response is not an object')
   const { kind, apiVersion: version } = value
   if (kind === 'Status') {
     const { message = '' } = readStatus(value) ?? {}
     throw badCall(message)
   }
   if ((kind && kind !== reviewKind) || (version && version !== apiVersion))
-    throw badCall(`the answer is a ${word(kind)} of ${word(version)}, not a ${reviewKind} of ${apiVersion}`)
+    throw badCall(`the response is a ${describe(kind)} of ${describe(version)}, not a ${reviewKind} of ${apiVersion}`)
   try {
     return readValue(admissionReview, value).value as AdmissionReview
   } catch (thrown) {
@@ -47,8 +46,8 @@ export function readReview(answer: EndpointAnswer, apiVersion: string): Admissio
   }
 }
 
-const word = (value: unknown): string => (typeof value === 'string' ? shorten(value) : '{…}')
-const badCall = (why: string): BadAnswerError => new BadAnswerError(`${failedCall}: ${why}`, badRequest)
+const describe = (value: unknown): string => (typeof value === 'string' ? shorten(value) : '{…}')
+const badCall = (why: string): BadReviewError => new BadReviewError(`${failedCall}: ${why}`, badRequest)
 
 function parse(body: Uint8Array): unknown {
   try {
@@ -59,17 +58,16 @@ function parse(body: Uint8Array): unknown {
   }
 }
 
-export interface ExpectedAnswer {
+interface ExpectedReview {
   readonly uid: string
   readonly version: ReviewVersion
   readonly apiVersion: string
   readonly mayPatch: boolean
 }
 
-/** The response with what the version allows it to leave out. */
-export function checkResponse({ response, kind = '', apiVersion = '' }: AdmissionReview, expected: ExpectedAnswer): AdmissionResponse {
+export function checkResponse({ response, kind = '', apiVersion = '' }: AdmissionReview, expected: ExpectedReview): AdmissionResponse {
   if (response === undefined) throw invalid('webhook response was absent')
-  if (expected.version === 'v1beta1') return asFirstVersion(response, expected)
+  if (expected.version === 'v1beta1') return asV1beta1(response, expected)
   const { uid = '', patch = '', patchType } = response
   if (uid !== expected.uid) throw invalid(`expected response.uid=${quote(expected.uid)}, got ${quote(shorten(uid))}`)
   if (kind !== reviewKind || apiVersion !== expected.apiVersion)
@@ -85,10 +83,10 @@ export function checkResponse({ response, kind = '', apiVersion = '' }: Admissio
   return response
 }
 
-/** Of the first version nobody ever checked anything, and hooks rely on that. */
-function asFirstVersion(response: AdmissionResponse, { mayPatch }: ExpectedAnswer): AdmissionResponse {
+/** kube-apiserver never validated v1beta1 responses, and webhooks rely on that. */
+function asV1beta1(response: AdmissionResponse, { mayPatch }: ExpectedReview): AdmissionResponse {
   const { patch, patchType: _patchType, ...rest } = response
   return mayPatch && patch ? { ...rest, patch, patchType: 'JSONPatch' } : rest
 }
 
-const invalid = (why: string): BadAnswerError => new BadAnswerError(`received invalid webhook response: ${why}`, unavailable)
+const invalid = (why: string): BadReviewError => new BadReviewError(`received invalid webhook response: ${why}`, unavailable)

@@ -1,41 +1,41 @@
-// A hook for tests: answers as a test says, and keeps what it was sent.
+// Fixture: a webhook server that sends the replies of the test and records the calls.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-export interface SentReview {
+interface SentReview {
   readonly kind: string
   readonly apiVersion: string
   readonly request: { readonly uid: string; readonly [field: string]: unknown }
 }
 
-export interface HookCall {
+export interface WebhookCall {
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly review: SentReview
 }
 
-/** Fields of the response; `patch` is a list of operations. A function writes the whole answer itself. */
-export type HookReply = { readonly [field: string]: unknown } | ((response: ServerResponse, review: SentReview) => void)
+/** Fields of the response; `patch` is a list of operations. A function writes the whole HTTP response. */
+export type WebhookReply = { readonly [field: string]: unknown } | ((response: ServerResponse, review: SentReview) => void)
 
-export interface HookServer {
+interface WebhookServer {
   readonly url: string
-  readonly calls: HookCall[]
+  readonly calls: WebhookCall[]
   close(): void
 }
 
-export async function hookServer(reply: (call: HookCall) => HookReply | Promise<HookReply>): Promise<HookServer> {
-  const calls: HookCall[] = []
+export async function webhookServer(reply: (call: WebhookCall) => WebhookReply | Promise<WebhookReply>): Promise<WebhookServer> {
+  const calls: WebhookCall[] = []
   const server = createServer((request, response) => {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => parts.push(part))
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', async () => {
-      const review = JSON.parse(Buffer.concat(parts).toString()) as SentReview
+      const review = JSON.parse(Buffer.concat(chunks).toString()) as SentReview
       const call = { url: request.url ?? '', headers: request.headers, review }
       calls.push(call)
-      const answer = await reply(call)
-      if (typeof answer === 'function') answer(response, review)
-      else response.end(JSON.stringify({ kind: review.kind, apiVersion: review.apiVersion, response: responseOf(answer, review) }))
+      const content = await reply(call)
+      if (typeof content === 'function') content(response, review)
+      else response.end(JSON.stringify({ kind: review.kind, apiVersion: review.apiVersion, response: responseOf(content, review) }))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -50,6 +50,6 @@ export async function hookServer(reply: (call: HookCall) => HookReply | Promise<
 }
 
 function responseOf({ patch, ...fields }: { readonly [field: string]: unknown }, { request }: SentReview): object {
-  const patched = patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
-  return { uid: request.uid, allowed: true, ...patched, ...fields }
+  const patchFields = patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+  return { uid: request.uid, allowed: true, ...patchFields, ...fields }
 }

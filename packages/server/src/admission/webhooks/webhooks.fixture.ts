@@ -1,63 +1,63 @@
-// What tests of hooks stand on: a hook that answers as they say, plugins that ask it, and a ConfigMap on its way in.
+// Fixture for webhook tests: a webhook server, the webhook plugins, and a ConfigMap to admit.
 
 import { after } from 'node:test'
-import { ApiError } from '../../api/api-error.js'
-import type { ApiObject } from '../../api/object.js'
-import { CertificateTally } from '../../net/shown-certificate.js'
-import type { MutatingWebhook } from '../../resources/admissionregistration/v1.schema.js'
-import { type AdmissionRequest, admissionOf, type Plugin } from '../admission.js'
-import { type Attempt, type Stage, stageOf } from '../stage.fixture.js'
-import { HookClients } from './hook-clients.js'
-import { type HookCall, type HookReply, hookServer } from './hook-server.fixture.js'
-import { HookTallies } from './hook-tallies.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import type { MutatingWebhook } from '@cluster-apiserver/api/resources/admissionregistration/v1.schema.js'
+import { CertificateCounter } from '../../net/tls/certificate-flaws.js'
+import { type AdmissionFixture, admissionFixture, type RequestInput } from '../admission.fixture.js'
+import { createAdmission } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission-plugin.js'
+import { WebhookClients } from './webhook-clients.js'
+import { WebhookCounters } from './webhook-counters.js'
 import { webhookPlugins } from './webhook-plugins.js'
+import { type WebhookCall, type WebhookReply, webhookServer } from './webhook-server.fixture.js'
 
-export type Reply = (call: HookCall) => HookReply | Promise<HookReply>
+export type Reply = (call: WebhookCall) => WebhookReply | Promise<WebhookReply>
 
-const clients = new HookClients({ userAgent: 'hooks', allowsPlain: true, ways: { tally: new CertificateTally() } })
-const closings: (() => void)[] = [() => clients.close()]
+const clients = new WebhookClients({ userAgent: 'test', allowsPlainHttp: true, dials: { counter: new CertificateCounter() } })
+const closeCallbacks: (() => void)[] = [() => clients.close()]
 after(() => {
-  for (const close of closings) close()
+  for (const close of closeCallbacks) close()
 })
 
-export interface World extends Stage {
-  readonly calls: HookCall[]
+interface WebhookFixture extends AdmissionFixture {
+  readonly calls: WebhookCall[]
   readonly url: string
-  readonly tallies: HookTallies
+  readonly counters: WebhookCounters
   readonly plugins: readonly Plugin[]
   configure(kind: 'mutating' | 'validating', name: string, ...webhooks: readonly MutatingWebhook[]): Promise<void>
-  hook(path: string, more?: MutatingWebhook): MutatingWebhook
-  /** What becomes of a ConfigMap. */
-  admit(attempt?: Partial<Attempt>, others?: readonly Plugin[]): Promise<ApiObject | undefined>
+  webhook(path: string, fields?: MutatingWebhook): MutatingWebhook
+  admit(input?: Partial<RequestInput>, otherPlugins?: readonly Plugin[]): Promise<ApiObject | undefined>
 }
 
-export async function worldOf(reply: Reply, isServing = true): Promise<World> {
-  const stage = await stageOf()
-  const server = await hookServer(reply)
-  closings.push(() => server.close())
-  const { store, catalog, find, put, attempt } = stage
+export async function webhookFixture(reply: Reply, isServing = true): Promise<WebhookFixture> {
+  const admission = await admissionFixture()
+  const server = await webhookServer(reply)
+  closeCallbacks.push(() => server.close())
+  const { store, catalog, find, put, request: requestOf } = admission
   await put(find('namespaces'), { metadata: { name: 'n', labels: { tier: 'web' } } })
-  const tallies = new HookTallies()
+  const counters = new WebhookCounters()
   let uids = 0
   const plugins = webhookPlugins(
     { store, catalogs: { current: catalog } },
     {
       clients,
-      tallies,
+      counters,
       credentials: { mutating: () => ({ authorization: () => 'Bearer m' }), validating: () => undefined },
       newUid: () => `uid-${uids++}`,
       isServing: () => isServing,
     },
   )
   return {
-    ...stage,
+    ...admission,
     calls: server.calls,
     url: server.url,
-    tallies,
+    counters,
     plugins,
     configure: (kind, name, ...webhooks) =>
       put(find(`${kind}webhookconfigurations`, 'admissionregistration.k8s.io'), { metadata: { name }, webhooks }),
-    hook: (path, more = {}) => ({
+    webhook: (path, fields = {}) => ({
       name: `${path}.example.com`,
       clientConfig: { url: `${server.url}/${path}` },
       rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['v1'], resources: ['*/*'] }],
@@ -66,27 +66,27 @@ export async function worldOf(reply: Reply, isServing = true): Promise<World> {
       failurePolicy: 'Fail',
       matchPolicy: 'Equivalent',
       timeoutSeconds: 5,
-      ...more,
+      ...fields,
     }),
-    admit: async (more = {}, others = []) => {
-      const request = attempt({
+    admit: async (input = {}, otherPlugins = []) => {
+      const request = requestOf({
         resource: find('configmaps'),
         object: { metadata: { name: 'a', namespace: 'n' }, data: { k: 'v' } },
-        ...more,
+        ...input,
       })
-      return admit(request, [...others, ...plugins])
+      return admit(request, [...otherPlugins, ...plugins])
     },
   }
 }
 
 async function admit(request: AdmissionRequest, plugins: readonly Plugin[]): Promise<ApiObject | undefined> {
-  const admission = admissionOf(plugins)
+  const admission = createAdmission(plugins)
   const object = await admission.mutate(request)
   await admission.validate(request.withObject(object))
   return object
 }
 
-export const refused = async (work: Promise<unknown>): Promise<ApiError['status']> => {
+export const rejectionOf = async (work: Promise<unknown>): Promise<ApiError['status']> => {
   try {
     await work
   } catch (thrown) {
@@ -96,7 +96,6 @@ export const refused = async (work: Promise<unknown>): Promise<ApiError['status'
   throw new Error('it was not refused')
 }
 
-/** The request that a hook was sent. */
-export const requestIn = (call: HookCall | undefined): { readonly [field: string]: unknown } => call?.review.request ?? {}
+export const requestIn = (call: WebhookCall | undefined): { readonly [field: string]: unknown } => call?.review.request ?? {}
 
-export const dataSent = (call: HookCall | undefined): unknown => (requestIn(call)['object'] as { readonly data?: unknown }).data
+export const sentData = (call: WebhookCall | undefined): unknown => (requestIn(call)['object'] as { readonly data?: unknown }).data

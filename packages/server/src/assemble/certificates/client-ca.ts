@@ -1,22 +1,20 @@
-// Whose client certificates are believed: authorities of the operator's files, which may change while the server runs, or the server's own.
+// CAs of client certificates (--client-ca-file, by default the server's own CA) and of front proxies (--requestheader-client-ca-file);
+// changed files are reloaded.
 
-import { CertificateTrust } from '../auth/certificate-trust.js'
-import type { Logger } from '../base/logger.js'
-import { trustedOf } from './advertised.js'
-import { FollowedFile } from './followed-file.js'
-import { checkCertificates } from './options/flag-files.js'
-import type { AuthenticationSettings } from './options/settings.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { CertificateTrust } from '../../auth/client-certificates.js'
+import { checkCertificates } from '../../options/files/flag-files.js'
+import type { AuthenticationSettings } from '../../options/settings.js'
+import { ReloadingFile } from '../reloading-file.js'
 
 export class ClientTrust {
-  /** Users. */
   readonly clients: CertificateTrust
-  /** Authenticating proxies. */
   readonly proxies: CertificateTrust | undefined
   readonly #settings: AuthenticationSettings
-  readonly #followed: FollowedFile[] = []
+  readonly #files: ReloadingFile[] = []
   readonly #listeners = new Set<() => void>()
 
-  /** `ownCa`: PEM, believed where the operator named nobody else. */
+  /** `ownCa`: PEM, used without --client-ca-file. */
   constructor(settings: AuthenticationSettings, ownCa: string, logger: Logger) {
     const { clientCa, clientCaFile, requestHeader } = settings
     this.#settings = settings
@@ -26,36 +24,44 @@ export class ClientTrust {
     if (requestHeader !== undefined && this.proxies !== undefined) this.#follow(this.proxies, requestHeader.caFile, logger)
   }
 
-  /** All authorities, for TLS, which does not know what each is for. */
+  /** All CAs, for TLS, which does not distinguish their purpose. */
   get pem(): string {
     return `${this.clients.pem}\n${this.proxies?.pem ?? ''}`
   }
 
-  /** What extension servers are told. */
+  /** Content of the ConfigMap from which extension API servers read these CAs. */
   get published(): { readonly [name: string]: string } {
     const { requestHeader } = this.#settings
-    return trustedOf({
-      clientCa: this.clients.pem,
-      requestHeader: requestHeader && { ...requestHeader, ca: this.proxies?.pem ?? requestHeader.ca },
-    })
+    return {
+      'client-ca-file': this.clients.pem,
+      ...(requestHeader === undefined
+        ? {}
+        : {
+            'requestheader-allowed-names': JSON.stringify(requestHeader.allowedNames),
+            'requestheader-client-ca-file': this.proxies?.pem ?? requestHeader.ca,
+            'requestheader-extra-headers-prefix': JSON.stringify(requestHeader.extraHeaderPrefixes),
+            'requestheader-group-headers': JSON.stringify(requestHeader.groupHeaders),
+            'requestheader-username-headers': JSON.stringify(requestHeader.usernameHeaders),
+          }),
+    }
   }
 
-  /** Tells of other authorities until the function that it returns is called. */
+  /** Calls back when a CA changes. Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
   close(): void {
-    for (const file of this.#followed) file.close()
+    for (const file of this.#files) file.close()
   }
 
   #follow(trust: CertificateTrust, path: string, logger: Logger): void {
-    const take = (text: string): void => {
+    const apply = (text: string): void => {
       checkCertificates(text)
       trust.replace(text)
       for (const listener of this.#listeners) listener()
     }
-    this.#followed.push(new FollowedFile({ path, text: trust.pem, take, logger }))
+    this.#files.push(new ReloadingFile({ path, text: trust.pem, apply, logger }))
   }
 }

@@ -1,9 +1,9 @@
-// Which keys check and sign the tokens of service accounts, and which are refused.
+// Keys that verify and sign service account tokens.
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
-import type { ServiceAccountSettings } from './options/settings.js'
+import type { ServiceAccountSettings } from '../../options/settings.js'
 import { tokenKeys } from './service-account-keys.js'
 
 const settings: ServiceAccountSettings = {
@@ -19,13 +19,13 @@ const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'p
 const elliptic = pemOf(generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey)
 const edwards = pemOf(generateKeyPairSync('ed25519').privateKey)
 
-test('the key of the port checks tokens where no flag names keys and it is of a sort that signs them', () => {
+test('the TLS key verifies tokens without key flags, if it can sign tokens', () => {
   assert.equal(tokenKeys(settings, { dataDir: undefined, tlsKey: elliptic }).keys.length, 2)
   assert.equal(tokenKeys(settings, { dataDir: undefined, tlsKey: edwards }).keys.length, 1)
   assert.equal(tokenKeys({ ...settings, keys: [elliptic] }, { dataDir: undefined, tlsKey: edwards }).keys.length, 2)
 })
 
-test('a key that is named and cannot sign tokens is an error', () => {
+test('a key of a flag that cannot sign tokens is an error', () => {
   assert.throws(() => tokenKeys({ ...settings, keys: [edwards] }, { dataDir: undefined, tlsKey: undefined }), /can sign tokens/)
   const both = { ...settings, signingKey: edwards, keys: [elliptic] }
   assert.throws(() => tokenKeys(both, { dataDir: undefined, tlsKey: undefined }), /can sign tokens/)

@@ -1,4 +1,4 @@
-// Certificates and credentials of a data folder: made once, used again, renewed when they no longer serve.
+// Generated certificates and the admin kubeconfig: created once, reused, renewed.
 
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
@@ -6,17 +6,11 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { identityOf } from '../api/identity.js'
-import { readConfigText } from '../client/config/config-entries.js'
-import { readYaml } from '../codec/yaml/read-yaml.js'
-import { type CertificateNeeds, caFile, ensureServingCertificate, pkiFolder, servingHosts } from './certificates.js'
-import {
-  clientConfigOf,
-  ensureAdminCredential,
-  renderClientConfiguration,
-  urlOf,
-  writeClientConfiguration,
-} from './client-configuration.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
+import { readConfigText } from '@cluster-apiserver/client/config/kubeconfig.js'
+import { clientConfigOf, ensureAdminCredential, renderAdminKubeconfig, serverUrl, writeAdminKubeconfig } from '../admin-kubeconfig.js'
+import { type CertificateOptions, caFile, ensureServingCertificate, pkiFolder, servingHosts } from './serving-certificate.js'
 
 let dataDir: string
 beforeEach(() => {
@@ -24,9 +18,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(join(dataDir, '..'), { recursive: true }))
 
-const day = 86_400_000
+const dayMs = 86_400_000
 const now = Date.now()
-const needs = (changes: Partial<CertificateNeeds> = {}): CertificateNeeds => ({
+const options = (changes: Partial<CertificateOptions> = {}): CertificateOptions => ({
   folder: pkiFolder(dataDir),
   hosts: ['localhost', '127.0.0.1'],
   commonName: 'me',
@@ -34,9 +28,9 @@ const needs = (changes: Partial<CertificateNeeds> = {}): CertificateNeeds => ({
   ...changes,
 })
 
-test('made at the first start, used again at the second', async () => {
-  const first = await ensureServingCertificate(needs())
-  assert.deepEqual(await ensureServingCertificate(needs()), first)
+test('the certificate is generated at the first start and reused at the second', async () => {
+  const first = await ensureServingCertificate(options())
+  assert.deepEqual(await ensureServingCertificate(options()), first)
   assert.equal(readFileSync(caFile(pkiFolder(dataDir)), 'utf8'), first.caPem)
   const [certificate, authority] = [new X509Certificate(first.cert), new X509Certificate(first.caPem)]
   assert.ok(certificate.verify(authority.publicKey))
@@ -46,32 +40,32 @@ test('made at the first start, used again at the second', async () => {
 
 for (const row of [
   { name: 'another address', changes: { hosts: ['localhost', '127.0.0.1', '10.1.2.3'] }, isSameAuthority: true },
-  { name: 'soon to expire', changes: { now: now + 780 * day }, isSameAuthority: true },
-  { name: 'the authority, too', changes: { now: now + 3640 * day }, isSameAuthority: false },
+  { name: 'it expires soon', changes: { now: now + 780 * dayMs }, isSameAuthority: true },
+  { name: 'the CA expires soon', changes: { now: now + 3640 * dayMs }, isSameAuthority: false },
 ]) {
-  test(`renewed: ${row.name}`, async () => {
-    const first = await ensureServingCertificate(needs())
-    const second = await ensureServingCertificate(needs(row.changes))
+  test(`the certificate is renewed: ${row.name}`, async () => {
+    const first = await ensureServingCertificate(options())
+    const second = await ensureServingCertificate(options(row.changes))
     assert.notEqual(second.cert, first.cert)
     assert.equal(second.caPem === first.caPem, row.isSameAuthority)
     assert.ok(new X509Certificate(second.cert).verify(new X509Certificate(second.caPem).publicKey))
-    assert.deepEqual(await ensureServingCertificate(needs(row.changes)), second)
+    assert.deepEqual(await ensureServingCertificate(options(row.changes)), second)
   })
 }
 
-test('fewer names than the certificate has need no new one', async () => {
-  const first = await ensureServingCertificate(needs())
-  assert.deepEqual(await ensureServingCertificate(needs({ hosts: ['localhost'] })), first)
+test('a certificate with more names is reused', async () => {
+  const first = await ensureServingCertificate(options())
+  assert.deepEqual(await ensureServingCertificate(options({ hosts: ['localhost'] })), first)
 })
 
-test('files that are no pair are left for the operator to decide on', async () => {
-  await ensureServingCertificate(needs())
+test('a mismatched pair is an error', async () => {
+  await ensureServingCertificate(options())
   writeFileSync(join(pkiFolder(dataDir), 'ca.key'), '')
-  await assert.rejects(ensureServingCertificate(needs()), /ca\.crt and .*ca\.key are not a certificate and its key; remove both/)
+  await assert.rejects(ensureServingCertificate(options()), /ca\.crt and .*ca\.key are not a certificate and its key; remove both/)
 })
 
-test('without a folder nothing is written', async () => {
-  const { cert, caPem } = await ensureServingCertificate(needs({ folder: undefined }))
+test('without a folder no file is written', async () => {
+  const { cert, caPem } = await ensureServingCertificate(options({ folder: undefined }))
   assert.ok(new X509Certificate(cert).verify(new X509Certificate(caPem).publicKey))
 })
 
@@ -81,7 +75,7 @@ test('names of a serving certificate', () => {
   assert.ok(!servingHosts(identityOf('cluster'), '0.0.0.0').includes('0.0.0.0'))
 })
 
-test('the token of the administrator stays the same', () => {
+test('the admin token is reused', () => {
   const { token, user } = ensureAdminCredential(dataDir)
   assert.match(token, /^[\w-]{43}$/)
   assert.deepEqual(user, { name: 'admin', uid: '', groups: ['system:masters'], extra: {} })
@@ -89,10 +83,14 @@ test('the token of the administrator stays the same', () => {
   assert.notEqual(ensureAdminCredential(undefined).token, token)
 })
 
-test('the client configuration is what clients read', () => {
+test('no admin token begins with a hyphen', () => {
+  for (let i = 0; i < 2000; i++) assert.doesNotMatch(ensureAdminCredential(undefined).token, /^-/)
+})
+
+test('renders the admin kubeconfig', () => {
   const credential = ensureAdminCredential(undefined)
   const input = { identity: identityOf('kubernetes'), url: 'https://127.0.0.1:6443', caPem: 'pem', credential }
-  const text = renderClientConfiguration(input)
+  const text = renderAdminKubeconfig(input)
   assert.deepEqual(clientConfigOf(input), readConfigText(text, 'the text'))
   assert.deepEqual(readYaml(text).value, {
     apiVersion: 'v1',
@@ -103,11 +101,11 @@ test('the client configuration is what clients read', () => {
     'current-context': 'admin@kubernetes',
     preferences: {},
   })
-  const path = writeClientConfiguration(dataDir, text)
+  const path = writeAdminKubeconfig(dataDir, text)
   assert.equal(readFileSync(path, 'utf8'), text)
   assert.equal(statSync(path).mode & 0o777, 0o600)
   chmodSync(path, 0o400)
-  assert.equal(writeClientConfiguration(dataDir, text), path)
+  assert.equal(writeAdminKubeconfig(dataDir, text), path)
 })
 
 for (const row of [
@@ -116,5 +114,5 @@ for (const row of [
   { address: '::', url: 'https://[::1]:1' },
   { address: 'fd00::1', url: 'https://[fd00::1]:1' },
 ]) {
-  test(`address of a server on ${row.address}`, () => assert.equal(urlOf(row.address, 1), row.url))
+  test(`URL of a server on ${row.address}`, () => assert.equal(serverUrl(row.address, 1), row.url))
 }

@@ -1,18 +1,21 @@
-// What the agent of a node may read: what pods on it refer to, for as long as they are there.
+// Node authorizer: kubelets read what pods on their node reference, as long as the pods exist.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { User } from '../../api/user.js'
-import { agent, drop, put, stageOf } from './node.fixture.js'
+import type { User } from '@cluster-apiserver/api/api/user.js'
+import { kubelet, nodeFixture, put, remove } from './node-authorizer.fixture.js'
 
-const used = { env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'env', key: 'k' } } }], envFrom: [{ configMapRef: { name: 'from' } }] }
+const envReferences = {
+  env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'env', key: 'k' } } }],
+  envFrom: [{ configMapRef: { name: 'from' } }],
+}
 const pod = (name: string, nodeName: string, annotations = {}) => ({
   metadata: { name, namespace: 'space', annotations },
   spec: {
     nodeName,
     serviceAccountName: 'robot',
     imagePullSecrets: [{ name: 'pull' }],
-    initContainers: [{ name: 'i', ...used }],
+    initContainers: [{ name: 'i', ...envReferences }],
     containers: [{ name: 'c' }],
     volumes: [
       { name: 'a', secret: { secretName: 'vol' } },
@@ -26,8 +29,8 @@ const pod = (name: string, nodeName: string, annotations = {}) => ({
 
 const core = '/api/v1/namespaces/space'
 
-test('an agent may read what pods on its node refer to, and nothing else', async () => {
-  const { store, may, decide } = await stageOf()
+test('a kubelet reads what pods on its node reference, and nothing else', async () => {
+  const { store, isAllowed, decide } = await nodeFixture()
   await put(store, 'pods', pod('p', 'n1'))
   await put(store, 'persistentvolumes', {
     metadata: { name: 'v' },
@@ -55,23 +58,23 @@ test('an agent may read what pods on its node refer to, and nothing else', async
     { metadata: { name: 'there' }, spec: { attacher: 'x', nodeName: 'n2', source: {} } },
     'storage.k8s.io',
   )
-  for (const secret of ['env', 'pull', 'vol', 'projected', 'csi']) assert.ok(await may(`GET ${core}/secrets/${secret}`), secret)
-  for (const map of ['from', 'proj']) assert.ok(await may(`GET ${core}/configmaps/${map}`), map)
-  for (const claim of ['claim', 'p-e']) assert.ok(await may(`GET ${core}/persistentvolumeclaims/${claim}`), claim)
-  assert.ok(await may(`PATCH ${core}/persistentvolumeclaims/claim/status`))
-  assert.ok(await may('GET /api/v1/persistentvolumes/v'))
-  assert.ok(await may('GET /api/v1/namespaces/vault/secrets/stage'))
-  assert.ok(await may('GET /apis/storage.k8s.io/v1/volumeattachments/here'))
-  assert.ok(await may(`POST ${core}/serviceaccounts/robot/token`))
-  assert.ok(await may(`GET ${core}/secrets?watch=1&fieldSelector=metadata.name%3Dvol`))
+  for (const secret of ['env', 'pull', 'vol', 'projected', 'csi']) assert.ok(await isAllowed(`GET ${core}/secrets/${secret}`), secret)
+  for (const map of ['from', 'proj']) assert.ok(await isAllowed(`GET ${core}/configmaps/${map}`), map)
+  for (const claim of ['claim', 'p-e']) assert.ok(await isAllowed(`GET ${core}/persistentvolumeclaims/${claim}`), claim)
+  assert.ok(await isAllowed(`PATCH ${core}/persistentvolumeclaims/claim/status`))
+  assert.ok(await isAllowed('GET /api/v1/persistentvolumes/v'))
+  assert.ok(await isAllowed('GET /api/v1/namespaces/vault/secrets/stage'))
+  assert.ok(await isAllowed('GET /apis/storage.k8s.io/v1/volumeattachments/here'))
+  assert.ok(await isAllowed(`POST ${core}/serviceaccounts/robot/token`))
+  assert.ok(await isAllowed(`GET ${core}/secrets?watch=1&fieldSelector=metadata.name%3Dvol`))
   for (const request of [
     `GET ${core}/secrets/other`,
     'GET /api/v1/namespaces/vault/secrets/control',
-    'GET /api/v1/namespaces/elsewhere/secrets/vol',
+    'GET /api/v1/namespaces/other/secrets/vol',
     `GET ${core}/configmaps/vol`,
     `GET ${core}/persistentvolumeclaims/other`,
     'GET /api/v1/persistentvolumes/w',
-    'GET /api/v1/persistentvolumes/gone',
+    'GET /api/v1/persistentvolumes/missing',
     'GET /apis/storage.k8s.io/v1/volumeattachments/there',
     `POST ${core}/serviceaccounts/other/token`,
     `GET ${core}/serviceaccounts/robot`,
@@ -79,47 +82,47 @@ test('an agent may read what pods on its node refer to, and nothing else', async
     `DELETE ${core}/secrets/vol`,
     `PATCH ${core}/persistentvolumeclaims/claim`,
   ])
-    assert.ok(!(await may(request)), request)
-  assert.ok(!(await may(`GET ${core}/secrets/vol`, agent('n2'))))
-  assert.deepEqual(await decide(`GET ${core}/secrets/vol`, agent('n2')), {
+    assert.ok(!(await isAllowed(request)), request)
+  assert.ok(!(await isAllowed(`GET ${core}/secrets/vol`, kubelet('n2'))))
+  assert.deepEqual(await decide(`GET ${core}/secrets/vol`, kubelet('n2')), {
     verdict: 'no-opinion',
     reason: "no relationship found between node 'n2' and this object",
   })
 })
 
-test('it follows pods as they come and go, also while it looks at them first', async () => {
-  const { store, may } = await stageOf()
+test('pods are followed as they are created and deleted, also while the index is built', async () => {
+  const { store, isAllowed } = await nodeFixture()
   for (let i = 0; i < 50; i++) await put(store, 'pods', pod(`old${i}`, 'n3'))
-  const first = may(`GET ${core}/secrets/vol`)
+  const first = isAllowed(`GET ${core}/secrets/vol`)
   await put(store, 'pods', pod('p', 'n1'))
   await first
-  assert.ok(await may(`GET ${core}/secrets/vol`))
-  assert.ok(await may(`GET ${core}/secrets/vol`, agent('n3')))
-  await drop(store, 'pods', 'space', 'p')
-  assert.ok(!(await may(`GET ${core}/secrets/vol`)))
+  assert.ok(await isAllowed(`GET ${core}/secrets/vol`))
+  assert.ok(await isAllowed(`GET ${core}/secrets/vol`, kubelet('n3')))
+  await remove(store, 'pods', 'space', 'p')
+  assert.ok(!(await isAllowed(`GET ${core}/secrets/vol`)))
   await put(store, 'pods', pod('q', ''))
-  assert.ok(!(await may(`GET ${core}/secrets/vol`)))
+  assert.ok(!(await isAllowed(`GET ${core}/secrets/vol`)))
   await put(store, 'pods', pod('q', 'n1'))
-  assert.ok(await may(`GET ${core}/secrets/vol`))
-  await drop(store, 'pods', 'space', 'q')
+  assert.ok(await isAllowed(`GET ${core}/secrets/vol`))
+  await remove(store, 'pods', 'space', 'q')
   await put(store, 'pods', { ...pod('q', 'n1'), spec: { nodeName: 'n1', containers: [] } })
-  assert.ok(!(await may(`GET ${core}/secrets/vol`)))
+  assert.ok(!(await isAllowed(`GET ${core}/secrets/vol`)))
 })
 
-test('what containers need that come to a pod where it runs may be read from then on', async () => {
-  const { store, may } = await stageOf()
+test('references of ephemeral containers grant nothing', async () => {
+  const { store, isAllowed } = await nodeFixture()
   const before = pod('p', 'n1')
   await put(store, 'pods', before)
-  assert.deepEqual([await may(`GET ${core}/secrets/env`), await may(`GET ${core}/secrets/look`)], [true, false])
-  const ephemeralContainers = [{ name: 'e', envFrom: [{ secretRef: { name: 'look' } }] }]
+  assert.deepEqual([await isAllowed(`GET ${core}/secrets/env`), await isAllowed(`GET ${core}/secrets/debug`)], [true, false])
+  const ephemeralContainers = [{ name: 'e', envFrom: [{ secretRef: { name: 'debug' } }] }]
   await put(store, 'pods', { ...before, spec: { ...before.spec, ephemeralContainers } })
-  assert.deepEqual([await may(`GET ${core}/secrets/env`), await may(`GET ${core}/secrets/look`)], [true, true])
+  assert.deepEqual([await isAllowed(`GET ${core}/secrets/env`), await isAllowed(`GET ${core}/secrets/debug`)], [true, false])
 })
 
-test('a pod that an agent makes as a mirror gives it nothing', async () => {
-  const { store, may } = await stageOf()
+test('a mirror pod grants nothing', async () => {
+  const { store, isAllowed } = await nodeFixture()
   await put(store, 'pods', pod('p', 'n1', { 'kubernetes.io/config.mirror': 'x' }))
-  assert.ok(!(await may(`GET ${core}/secrets/vol`)))
+  assert.ok(!(await isAllowed(`GET ${core}/secrets/vol`)))
 })
 
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
@@ -140,22 +143,22 @@ const reasons: readonly { readonly request: string; readonly user?: User; readon
   },
   { request: 'GET /apis/storage.k8s.io/v1/csinodes', reason: 'can only get, create, update, patch, or delete a CSINode' },
   { request: 'PUT /apis/storage.k8s.io/v1/csinodes/n2', reason: 'can only access CSINode with the same name as the requesting node' },
-  { request: 'GET /api/v1/pods', user: agent(''), reason: 'unknown node for user "system:node:"' },
+  { request: 'GET /api/v1/pods', user: kubelet(''), reason: 'unknown node for user "system:node:"' },
   { request: 'GET /api/v1/pods', reason: '' },
-  { request: `GET ${core}/secrets/x`, user: { ...agent('n1'), groups: ['system:authenticated'] }, reason: '' },
+  { request: `GET ${core}/secrets/x`, user: { ...kubelet('n1'), groups: ['system:authenticated'] }, reason: '' },
 ]
 
-for (const { request, user = agent('n1'), reason } of reasons) {
+for (const { request, user = kubelet('n1'), reason } of reasons) {
   test(`${user.name} is not allowed ${request}: ${reason}`, async () => {
-    const { decide } = await stageOf()
+    const { decide } = await nodeFixture()
     assert.deepEqual(await decide(request, user), { verdict: 'no-opinion', reason })
   })
 }
 
-test('it may do what all agents may, and keep its own lease and drivers', async () => {
-  const { may, authorizer } = await stageOf()
+test('a kubelet has the rules of all nodes, and its own Lease and CSINode', async () => {
+  const { isAllowed, authorizer } = await nodeFixture()
   for (const request of [`GET ${core}/services/s`, `POST ${leases}`, `PUT ${leases}/n1`, 'PATCH /apis/storage.k8s.io/v1/csinodes/n1'])
-    assert.ok(await may(request), request)
-  assert.equal((await authorizer.rulesFor?.(agent('n1'), 'x'))?.problem, 'node authorizer does not support user rule resolution')
-  assert.equal((await authorizer.rulesFor?.({ ...agent('n1'), groups: [] }, 'x'))?.problem, undefined)
+    assert.ok(await isAllowed(request), request)
+  assert.equal((await authorizer.rulesFor?.(kubelet('n1'), 'x'))?.problem, 'node authorizer does not support user rule resolution')
+  assert.equal((await authorizer.rulesFor?.({ ...kubelet('n1'), groups: [] }, 'x'))?.problem, undefined)
 })

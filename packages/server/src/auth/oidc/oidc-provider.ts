@@ -1,31 +1,28 @@
-// An issuer of OpenID Connect tokens: where its keys are, and which they are now. They are fetched when the first token comes, once an hour, and at
-// once when no known key verifies a token; requests that come meanwhile share the fetch. Keys stay known while the issuer is unreachable.
+// Signing keys of an OIDC issuer: fetched with the first token, again after an hour, and when no key verifies a token; kept on failure.
 
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
-import type { Clock } from '../base/clock.js'
-import type { Logger } from '../base/logger.js'
-import { inPieces } from '../base/pieces.js'
-import { type VerifyingKey, verifyingKey } from './jwt.js'
+import type { Clock } from '@cluster-apiserver/api/base/clock.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import { type VerifyingKey, verifyingKey } from '../tokens/jwt.js'
 
-export interface ProviderOptions {
+interface ProviderOptions {
   readonly issuer: string
-  /** Gets a document; rejects with one sentence. */
   readonly get: (url: string) => Promise<string>
   readonly algorithms: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
 }
 
-export interface PublishedKey extends VerifyingKey {
-  /** As the issuer calls it; empty: it does not. */
+interface PublishedKey extends VerifyingKey {
   readonly kid: string
 }
 
-/** Between two attempts to get the first keys, to renew known ones, and between two warnings about failed ones. */
-const leastPauseMs = 5000
-/** Keys that were taken away by the issuer are believed for so long. */
-const keysLastMs = 3_600_000
-const mostKeys = 64
+/** Minimum time between two fetches by `keysFor`, and between two warnings. `fetchKeysFor` has no limit. */
+const minRetryMs = 5000
+/** Age from which cached keys are fetched again with the next token, so that withdrawn keys stop working. */
+const keyCacheTtlMs = 3_600_000
+const maxKeys = 64
 
 export class OidcProvider {
   readonly #options: ProviderOptions
@@ -39,16 +36,16 @@ export class OidcProvider {
     this.#options = options
   }
 
-  /** Known keys that may have signed a token with this key id; undefined: the issuer was not reached yet. */
+  /** Cached keys with this key id, all if it is empty; undefined if the keys could never be fetched. */
   async keysFor(kid: string): Promise<readonly PublishedKey[] | undefined> {
     const now = this.#options.clock.now()
-    const isTriedLately = now - this.#triedMs < leastPauseMs && now >= this.#triedMs
-    if (this.#keys === undefined) await (isTriedLately ? this.#fetching : this.#fetch(now))
-    else if (now - this.#fetchedMs > keysLastMs && !isTriedLately) void this.#fetch(now)
+    const wasTriedRecently = now - this.#triedMs < minRetryMs && now >= this.#triedMs
+    if (this.#keys === undefined) await (wasTriedRecently ? this.#fetching : this.#fetch(now))
+    else if (now - this.#fetchedMs > keyCacheTtlMs && !wasTriedRecently) void this.#fetch(now)
     return this.#keys && this.#matching(kid)
   }
 
-  /** The same after the keys were fetched again, because no known one verifies a token. If that fails, the known keys stay. */
+  /** Fetches the keys again, for a token that no cached key verifies. If the fetch fails, the cached keys stay. */
   async fetchKeysFor(kid: string): Promise<readonly PublishedKey[]> {
     await this.#fetch(this.#options.clock.now())
     return this.#matching(kid)
@@ -58,11 +55,11 @@ export class OidcProvider {
     return (this.#keys ?? []).filter((key) => kid === '' || key.kid === kid)
   }
 
-  /** Resolves in any case; a failure is logged. */
+  /** Never rejects; a failure is logged. */
   #fetch(now: number): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching
     this.#triedMs = now
-    this.#fetching = this.#read()
+    this.#fetching = this.#fetchKeys()
       .then((keys) => {
         this.#keys = keys
         this.#fetchedMs = now
@@ -74,22 +71,31 @@ export class OidcProvider {
     return this.#fetching
   }
 
-  /** Forged tokens may cause any number of fetches: they must not fill the log. */
+  /** Limits the rate of warnings: forged tokens can trigger any number of fetches. */
   #warn(now: number, error: string): void {
-    if (now - this.#warnedMs < leastPauseMs && now >= this.#warnedMs) return
+    if (now - this.#warnedMs < minRetryMs && now >= this.#warnedMs) return
     this.#warnedMs = now
     const { logger, issuer } = this.#options
-    logger.warn({ issuer, error }, 'cannot get the keys of the OpenID Connect issuer; will try again')
+    logger.warn({ issuer, error }, 'cannot fetch the signing keys of the OIDC issuer; check --oidc-issuer-url and the network; retrying')
   }
 
-  async #read(): Promise<readonly PublishedKey[]> {
+  async #fetchKeys(): Promise<readonly PublishedKey[]> {
     const { issuer, get, algorithms } = this.#options
-    const { issuer: named, jwks_uri: address } = readObject(await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`))
-    if (named !== issuer) throw new Error(`it calls itself ${JSON.stringify(named)}`)
-    if (typeof address !== 'string' || !address.startsWith('https://')) throw new Error('it has no https:// address for its keys')
-    const { keys } = readObject(await get(address))
-    if (!Array.isArray(keys)) throw new Error('its keys are no list')
-    return await inPieces(readKeys(keys.slice(0, mostKeys), algorithms))
+    const { issuer: claimedIssuer, jwks_uri: jwksUri } = readObject(
+      await get(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`),
+    )
+    if (claimedIssuer !== issuer) throw new Error(`the discovery document names the issuer ${JSON.stringify(claimedIssuer)}`)
+    if (typeof jwksUri !== 'string' || !jwksUri.startsWith('https://')) throw new Error('the discovery document has no https:// jwks_uri')
+    const { keys } = readObject(await get(jwksUri))
+    if (!Array.isArray(keys)) throw new Error('the JSON Web Key Set has no list of keys')
+    const published: PublishedKey[] = []
+    for (const value of keys.slice(0, maxKeys)) {
+      const key = readKey(value, algorithms)
+      if (key !== undefined) published.push(key)
+      // Importing a key takes up to 1 ms.
+      await turnBudget.yieldIfSpent()
+    }
+    return published
   }
 }
 
@@ -97,31 +103,19 @@ type Fields = { readonly [name: string]: unknown }
 
 function readObject(text: string): Fields {
   const value: unknown = JSON.parse(text)
-  if (typeof value !== 'object' || value === null) throw new Error('it answered with something that is no object')
+  if (typeof value !== 'object' || value === null) throw new Error('the response is not a JSON object')
   return value as Fields
 }
 
-/** To read one takes up to a millisecond. */
-function* readKeys(values: readonly unknown[], accepted: readonly string[]): Generator<undefined, readonly PublishedKey[], void> {
-  const keys: PublishedKey[] = []
-  for (const value of values) {
-    const key = readKey(value, accepted)
-    if (key !== undefined) keys.push(key)
-    yield undefined
-  }
-  return keys
-}
-
-/** Keys for other uses, and of sorts that are not known, are passed over. */
-function readKey(value: unknown, accepted: readonly string[]): PublishedKey | undefined {
+/** Returns undefined for keys whose `use` is not `sig`, and for keys that are invalid or of an unknown type. */
+function readKey(value: unknown, acceptedAlgorithms: readonly string[]): PublishedKey | undefined {
   const { kid, use, kty, ...rest } = (value ?? {}) as Fields
   if (use !== undefined && use !== 'sig') return undefined
   try {
     const key = verifyingKey(createPublicKey({ key: { kty, ...rest } as JsonWebKey, format: 'jwk' }))
-    const algorithms = key.algorithms.filter((algorithm) => accepted.includes(algorithm))
+    const algorithms = key.algorithms.filter((algorithm) => acceptedAlgorithms.includes(algorithm))
     return { ...key, algorithms, kid: typeof kid === 'string' ? kid : '' }
   } catch {
-    // What is no key of a known sort has signed nothing that is believed.
     return undefined
   }
 }

@@ -1,13 +1,15 @@
-// Roles and bindings in a store in memory, and the index over them, for the tests of this room.
+// Fixture: an in-memory store with roles and bindings, the RBAC index and its authorizer.
 
-import { Catalog, type Resource } from '../../api/catalog.js'
-import { identityOf } from '../../api/identity.js'
-import type { ApiObject } from '../../api/object.js'
-import type { User } from '../../api/user.js'
-import { storeOfBoxes } from '../../objects/fixture.js'
+import { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import type { User } from '@cluster-apiserver/api/api/user.js'
+import { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import { definitions } from '@cluster-apiserver/api/resources/index.js'
+import type { PolicyRule } from '@cluster-apiserver/api/resources/rbac-authorization/v1.schema.js'
+import { storeOfBoxes } from '../../objects/box-store.fixture.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import { definitions } from '../../resources/index.js'
-import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Authorizer } from '../authorize.js'
 import { rbacAuthorizer } from './rbac-authorizer.js'
 import { RbacIndex } from './rbac-index.js'
@@ -15,7 +17,7 @@ import { RbacIndex } from './rbac-index.js'
 export const identity = identityOf('kubernetes')
 export const catalog = new Catalog({ identity, definitions, isServed: () => true })
 
-export interface Stage {
+export interface RbacFixture {
   readonly store: ObjectStore
   readonly index: RbacIndex
   readonly authorizer: Authorizer
@@ -24,9 +26,15 @@ export interface Stage {
   remove(resource: string, name: string, namespace?: string): Promise<void>
 }
 
-export async function stageOf(): Promise<Stage> {
+/** Makes the code under test yield to the event loop at every step. */
+export const alwaysSpentBudget = (): TurnBudget => {
+  let now = 0
+  return new TurnBudget(() => (now += 10))
+}
+
+export async function rbacFixture(budget?: TurnBudget): Promise<RbacFixture> {
   const store = await storeOfBoxes()
-  const index = new RbacIndex(store, catalog)
+  const index = new RbacIndex(store, catalog, undefined, budget)
   const find = (plural: string): Resource => catalog.find('rbac.authorization.k8s.io', 'v1', plural) as Resource
   const put = async (resource: Resource, object: ApiObject): Promise<void> => {
     const { name = '', namespace = '' } = object.metadata ?? {}
@@ -58,11 +66,11 @@ const metadataOf = (name: string, namespace: string | undefined) => ({
   ...(namespace === undefined ? {} : { namespace }),
 })
 
-/** `User:ann Group:devs ServiceAccount:space/robot`. */
+/** Parses subjects such as `User:ann Group:devs ServiceAccount:space/robot`. */
 const subjectsOf = (text: string) =>
   text.split(' ').map((word) => {
-    const [kind = '', named = ''] = word.split(':')
-    const [namespace, name] = named.includes('/') ? named.split('/') : [undefined, named]
+    const [kind = '', subjectName = ''] = word.split(':')
+    const [namespace, name] = subjectName.includes('/') ? subjectName.split('/') : [undefined, subjectName]
     return { kind, name, ...(namespace === undefined ? {} : { namespace }) }
   })
 

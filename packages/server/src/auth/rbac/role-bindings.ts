@@ -1,63 +1,55 @@
-// Who is bound to what: bindings by their subjects, so that a request looks only at those of its user and groups.
+// Index of RoleBindings and ClusterRoleBindings by subject, so that a request visits only bindings of its user and groups.
 
-import { getOrInsert } from '../../base/get-or-insert.js'
-import type { RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import type { RoleBinding } from '@cluster-apiserver/api/resources/rbac-authorization/v1.schema.js'
 import type { Decision } from '../authorize.js'
-import { accountName } from '../service-account-name.js'
+import { accountName } from '../service-account/service-account-claims.js'
 import type { BoundRole, RoleName } from './bound-role.js'
 
-/** A person, a group or an account, as a binding names it. */
 export interface BoundSubject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly name: string
-  /** Of an account: where it is. */
   readonly namespace: string
 }
 
 export interface Binding {
   readonly name: string
-  /** Empty for the whole cluster. */
+  /** Empty for ClusterRoleBindings. */
   readonly namespace: string
   readonly role: BoundRole
   readonly subjects: readonly BoundSubject[]
-  /** What it decides, for each subject once. */
+  /** Cache, by index of the subject. */
   readonly decisions: (Decision | undefined)[]
 }
 
-const kinds: ReadonlySet<string> = new Set(['User', 'Group', 'ServiceAccount'])
+const subjectKinds: ReadonlySet<string> = new Set(['User', 'Group', 'ServiceAccount'])
 
-/** How many are gone through before others may have a turn: some tens of microseconds. */
-const subjectsPerStep = 100
-
-/** In short steps. `take`: the role of that name, for one binding more. */
-export function* bindingOf(
-  { metadata, roleRef, subjects: named = [] }: RoleBinding,
-  take: (named: RoleName) => BoundRole,
-): Generator<undefined, Binding, undefined> {
+export function bindingOf(
+  { metadata, roleRef, subjects: subjectRefs = [] }: RoleBinding,
+  acquire: (roleName: RoleName) => BoundRole,
+): Binding {
   const namespace = metadata?.namespace ?? ''
   const { kind: roleKind = '', name: roleName = '' } = roleRef ?? {}
   const subjects: BoundSubject[] = []
-  for (const [i, { kind = '', name = '', namespace: own = '' }] of named.entries()) {
-    if (kinds.has(kind))
-      subjects.push({ kind: kind as BoundSubject['kind'], name, namespace: kind === 'ServiceAccount' ? own || namespace : '' })
-    if ((i + 1) % subjectsPerStep === 0) yield
+  for (const { kind = '', name = '', namespace: subjectNamespace = '' } of subjectRefs) {
+    if (subjectKinds.has(kind))
+      subjects.push({ kind: kind as BoundSubject['kind'], name, namespace: kind === 'ServiceAccount' ? subjectNamespace || namespace : '' })
   }
   return {
     name: metadata?.name ?? '',
     namespace,
-    role: take({ kind: roleKind, name: roleName, namespace: roleKind === 'ClusterRole' ? '' : namespace }),
+    role: acquire({ kind: roleKind, name: roleName, namespace: roleKind === 'ClusterRole' ? '' : namespace }),
     subjects,
     decisions: [],
   }
 }
 
-/** The user that a subject stands for; undefined for groups, and for an account that is nowhere. */
+/** User name of a subject; undefined for groups, and for a ServiceAccount without namespace. */
 function userOf({ kind, name, namespace }: BoundSubject): string | undefined {
   if (kind === 'User') return name
   return kind === 'ServiceAccount' && namespace !== '' ? accountName(namespace, name) : undefined
 }
 
-/** Which subject of a binding somebody is: the first that fits. */
 export const subjectIndex = ({ subjects }: Binding, user: string, groups: readonly string[]): number =>
   subjects.findIndex((subject) => (subject.kind === 'Group' ? groups.includes(subject.name) : userOf(subject) === user))
 
@@ -65,17 +57,14 @@ export function describeSubject({ kind, name, namespace }: BoundSubject): string
   return `${kind} ${JSON.stringify(kind === 'ServiceAccount' ? `${name}/${namespace}` : name)}`
 }
 
-/**
- * The roles of one subject in one place, and for each the bindings that give it, of which there is mostly one: a decision looks at a role once
- * however many bindings give it. A walk over the map may go on after changes: what stays is not passed over.
- */
+/** Roles of one subject in one namespace; a single binding is stored without a Set. Iteration may continue after changes. */
 export type RolesOfSubject = Map<BoundRole, Binding | Set<Binding>>
 
-/** Any of them: the oldest. */
-export const firstOf = (bindings: Binding | Set<Binding>): Binding =>
+export const bindingsIn = (bindings: Binding | Set<Binding>): Iterable<Binding> => (bindings instanceof Set ? bindings : [bindings])
+
+export const firstBinding = (bindings: Binding | Set<Binding>): Binding =>
   bindings instanceof Set ? (bindings.values().next().value as Binding) : bindings
 
-/** The bindings of one namespace, or of the cluster. */
 export class BindingsBySubject {
   #users: Map<string, RolesOfSubject> | undefined
   #groups: Map<string, RolesOfSubject> | undefined
@@ -92,10 +81,8 @@ export class BindingsBySubject {
     return this.#groups?.get(name)
   }
 
-  /** In short steps. */
-  *add(binding: Binding): Generator<undefined, void, undefined> {
-    for (const [i, subject] of binding.subjects.entries()) {
-      if ((i + 1) % subjectsPerStep === 0) yield
+  add(binding: Binding): void {
+    for (const subject of binding.subjects) {
       const user = userOf(subject)
       if (user !== undefined) {
         this.#users ??= new Map()
@@ -107,10 +94,8 @@ export class BindingsBySubject {
     }
   }
 
-  /** In short steps. */
-  *remove(binding: Binding): Generator<undefined, void, undefined> {
-    for (const [i, subject] of binding.subjects.entries()) {
-      if ((i + 1) % subjectsPerStep === 0) yield
+  remove(binding: Binding): void {
+    for (const subject of binding.subjects) {
       const user = userOf(subject)
       if (user !== undefined) removeFrom(this.#users, user, binding)
       else if (subject.kind === 'Group') removeFrom(this.#groups, subject.name, binding)
@@ -118,23 +103,22 @@ export class BindingsBySubject {
   }
 }
 
-/** A subject may stand twice in a binding. */
 function addTo(subjects: Map<string, RolesOfSubject>, name: string, binding: Binding): void {
   const roles = getOrInsert(subjects, name, (): RolesOfSubject => new Map())
-  const known = roles.get(binding.role)
-  if (known === undefined) roles.set(binding.role, binding)
-  else if (known instanceof Set) known.add(binding)
-  else if (known !== binding) roles.set(binding.role, new Set([known, binding]))
+  const present = roles.get(binding.role)
+  if (present === undefined) roles.set(binding.role, binding)
+  else if (present instanceof Set) present.add(binding)
+  else if (present !== binding) roles.set(binding.role, new Set([present, binding]))
 }
 
 function removeFrom(subjects: Map<string, RolesOfSubject> | undefined, name: string, binding: Binding): void {
   const roles = subjects?.get(name)
-  const known = roles?.get(binding.role)
-  if (roles === undefined || known === undefined) return
-  if (known instanceof Set) {
-    known.delete(binding)
-    if (known.size > 0) return
-  } else if (known !== binding) return
+  const present = roles?.get(binding.role)
+  if (roles === undefined || present === undefined) return
+  if (present instanceof Set) {
+    present.delete(binding)
+    if (present.size > 0) return
+  } else if (present !== binding) return
   roles.delete(binding.role)
   if (roles.size === 0) subjects?.delete(name)
 }

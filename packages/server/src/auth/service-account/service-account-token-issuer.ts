@@ -1,28 +1,25 @@
-// Issues tokens of service accounts, and says by which keys the tokens of this server are known.
+// Issues service account tokens, and publishes the verification keys as a JSON Web Key Set.
 
 import type { KeyObject } from 'node:crypto'
-import type { Identity } from '../api/identity.js'
-import { publishedKeys, signClaims, type VerifyingKey } from './jwt.js'
-import { boundClaims, type LegacyClaims, secretClaims, type TokenWish } from './service-account-claims.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { jsonWebKeySet, signClaims, type VerifyingKey } from '../tokens/jwt.js'
+import { type BoundTokenSpec, boundClaims, type LegacyClaims, legacyClaims } from './service-account-claims.js'
 
-export interface IssuerOptions {
+interface IssuerOptions {
   readonly identity: Identity
-  /** The first one signs. */
   readonly issuers: readonly string[]
   readonly signingKey: KeyObject
-  /** All that tokens are believed by. */
   readonly keys: readonly VerifyingKey[]
-  /** Whom tokens are meant for that name nobody. */
   readonly audiences: readonly string[]
-  /** 0: any length. */
+  /** Maximum lifetime of a token; 0: unlimited. */
   readonly maxSeconds: number
-  /** Whether tokens of pods live longer than they say, while their programs learn to renew them. */
-  readonly extends: boolean
+  /** `--service-account-extend-token-expiration`: tokens of pods live longer than requested, for clients that do not reload them. */
+  readonly shouldExtendExpiration: boolean
 }
 
 export class TokenIssuer {
   readonly options: IssuerOptions
-  #published: Promise<string> | undefined
+  #keySet: Promise<string> | undefined
 
   constructor(options: IssuerOptions) {
     this.options = options
@@ -32,21 +29,19 @@ export class TokenIssuer {
     return this.options.issuers[0] ?? ''
   }
 
-  issue(wish: Omit<TokenWish, 'issuer'>): Promise<string> {
+  issue(spec: Omit<BoundTokenSpec, 'issuer'>): Promise<string> {
     const { identity, signingKey } = this.options
-    return signClaims(boundClaims(identity, { ...wish, issuer: this.issuer }), signingKey)
+    return signClaims(boundClaims(identity, { ...spec, issuer: this.issuer }), signingKey)
   }
 
-  /** For a secret, without an end. */
   issueForSecret(claims: LegacyClaims): Promise<string> {
     const { identity, signingKey } = this.options
-    return signClaims(secretClaims(identity, claims), signingKey)
+    return signClaims(legacyClaims(identity, claims), signingKey)
   }
 
-  /** As JSON; made once. */
   keys(): Promise<string> {
-    this.#published ??= publishedKeys(this.options.keys)
-    return this.#published
+    this.#keySet ??= jsonWebKeySet(this.options.keys)
+    return this.#keySet
   }
 
   get algorithms(): readonly string[] {

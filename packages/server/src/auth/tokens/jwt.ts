@@ -1,4 +1,4 @@
-// Signed tokens (JWT), by the package that knows them. It is loaded when the first token comes: a start does not wait for it.
+// JSON Web Tokens: decode, verify, sign, publish keys. The `jose` package is loaded with the first token to keep startup short.
 
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 
@@ -6,22 +6,21 @@ export type Claims = { readonly [claim: string]: unknown }
 
 export interface VerifyingKey {
   readonly key: KeyObject
-  /** The name under which it is published, and which tokens may bear: a hash of the key. */
+  /** Key id (`kid`): hash of the public key. */
   readonly id: string
   readonly algorithms: readonly string[]
 }
 
-/** A token that is longer is none: the headers of a request have not even room for it. */
-const mostLength = 64 << 10
+/** Longer tokens are rejected; request headers have a lower limit anyway. */
+const maxTokenChars = 64 << 10
 
-/** What a token claims, before anybody has looked at its signature; undefined: it is no such token. */
-export const unverifiedClaims = (token: string): Claims | undefined => part(token, 1)
+/** Claims without signature verification; undefined if the token is not a JWT. */
+export const unverifiedClaims = (token: string): Claims | undefined => decodeSegment(token, 1)
 
-/** How it says to be signed, which nobody has looked at either. */
-export const unverifiedHeader = (token: string): Claims | undefined => part(token, 0)
+export const unverifiedHeader = (token: string): Claims | undefined => decodeSegment(token, 0)
 
-function part(token: string, index: 0 | 1): Claims | undefined {
-  if (token.length > mostLength) return undefined
+function decodeSegment(token: string, index: 0 | 1): Claims | undefined {
+  if (token.length > maxTokenChars) return undefined
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
   if (first < 1 || second < 0 || token.indexOf('.', second + 1) >= 0) return undefined
@@ -30,12 +29,11 @@ function part(token: string, index: 0 | 1): Claims | undefined {
     const claims: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
     return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? (claims as Claims) : undefined
   } catch {
-    // What is no JSON is no such token.
     return undefined
   }
 }
 
-/** The claims of a token that one of these keys signed; undefined: none did. Which key a token says to be signed with does not matter. */
+/** Claims if one of the keys signed the token; tries all keys, whatever `kid` says. */
 export async function verifiedClaims(token: string, keys: readonly VerifyingKey[]): Promise<Claims | undefined> {
   const { compactVerify } = await import('jose')
   for (const { key, algorithms } of keys) {
@@ -43,13 +41,13 @@ export async function verifiedClaims(token: string, keys: readonly VerifyingKey[
       const { payload } = await compactVerify(token, key, { algorithms: [...algorithms] })
       return JSON.parse(Buffer.from(payload).toString('utf8')) as Claims
     } catch {
-      // Another key may have signed it.
+      // Try the next key.
     }
   }
   return undefined
 }
 
-/** What a key may sign with: never a shared secret, and never nothing. */
+/** Asymmetric algorithms only: neither HMAC nor `none`. */
 const algorithmsOf = (key: KeyObject): readonly string[] => {
   if (key.asymmetricKeyType === 'rsa') return ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
   const algorithm = curveAlgorithms[key.asymmetricKeyDetails?.namedCurve ?? '']
@@ -60,41 +58,39 @@ const curveAlgorithms: { readonly [curve: string]: string } = { prime256v1: 'ES2
 
 export const canSignTokens = (key: KeyObject): boolean => algorithmsOf(key).length > 0
 
-/** Of keys that sign: to work the public half out of the other takes longer than all that is done for a token beside its signature. */
-const halves = new WeakMap<KeyObject, VerifyingKey>()
+/** Caches public keys: deriving one from a private key takes longer than the rest of issuing a token except the signature. */
+const verifyingKeys = new WeakMap<KeyObject, VerifyingKey>()
 
-/** Throws one sentence when no token can be signed with such a key. */
+/** Throws if the key type cannot sign tokens. */
 export function verifyingKey(key: KeyObject): VerifyingKey {
-  const known = halves.get(key) ?? newVerifyingKey(key)
-  halves.set(key, known)
-  return known
+  const cached = verifyingKeys.get(key) ?? newVerifyingKey(key)
+  verifyingKeys.set(key, cached)
+  return cached
 }
 
 function newVerifyingKey(key: KeyObject): VerifyingKey {
   const algorithms = algorithmsOf(key)
   if (algorithms.length === 0) throw new Error('only RSA keys and elliptic keys of the curves P-256, P-384 and P-521 can sign tokens')
-  const half = key.type === 'private' ? createPublicKey(key) : key
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
   const id = createHash('sha256')
-    .update(half.export({ type: 'spki', format: 'der' }))
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url')
-  return { key: half, id, algorithms }
+  return { key: publicKey, id, algorithms }
 }
 
-/** RSA keys sign with RS256, the others with what belongs to their curve. */
 export async function signClaims(claims: Claims, key: KeyObject): Promise<string> {
   const { SignJWT } = await import('jose')
   const { id, algorithms } = verifyingKey(key)
   return new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithms[0] as string, kid: id }).sign(key)
 }
 
-/** The keys as they are published, JSON. */
-export async function publishedKeys(keys: readonly VerifyingKey[]): Promise<string> {
+export async function jsonWebKeySet(keys: readonly VerifyingKey[]): Promise<string> {
   const { exportJWK } = await import('jose')
-  const published = await Promise.all(
+  const keyList = await Promise.all(
     keys.map(async ({ key, id, algorithms }) => {
-      const { kty, ...numbers } = await exportJWK(key)
-      return { use: 'sig', kty, kid: id, alg: algorithms[0], ...numbers }
+      const { kty, ...parameters } = await exportJWK(key)
+      return { use: 'sig', kty, kid: id, alg: algorithms[0], ...parameters }
     }),
   )
-  return JSON.stringify({ keys: published })
+  return JSON.stringify({ keys: keyList })
 }

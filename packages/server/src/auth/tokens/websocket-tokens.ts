@@ -1,38 +1,36 @@
-// Tokens of scripts in browsers, which can set no header on a WebSocket: they come as the name of one of the protocols that are offered.
+// Bearer tokens in Sec-WebSocket-Protocol: scripts in browsers cannot set an Authorization header on a WebSocket.
 
-import type { Identity } from '../api/identity.js'
-import { type Authenticator, type Refused, tokenCredentials } from './authenticate.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { type Authenticator, type Refused, tokenCredentials } from '../authenticate.js'
 
-interface Offered {
+interface SubprotocolToken {
   readonly token: string
-  readonly hasOthers: boolean
+  readonly hasOtherProtocols: boolean
 }
 
-/** `tokens`: who knows whose a token is. */
 export function webSocketTokens(identity: Pick<Identity, 'group'>, tokens: Authenticator): Authenticator {
   const prefix = `base64url.bearer.${identity.group({ stem: 'authorization' })}.`
-  return ({ rawHeaders }) => {
+  return async ({ rawHeaders }) => {
     const protocols = protocolsOf(rawHeaders)
     if (protocols === undefined) return undefined
-    const offered = readToken(protocols, prefix)
-    if (offered === undefined || 'problems' in offered) return offered
-    if (offered.token === '') return undefined
-    // The name with the token is not told anybody else, and one must be left to agree on.
-    if (!offered.hasOthers) return refused('missing additional subprotocol')
-    return tokens(tokenCredentials(offered.token))
+    const found = readToken(protocols, prefix)
+    if (found === undefined || 'problems' in found) return found
+    if (found.token === '') return undefined
+    // The server does not echo the token, so another subprotocol must remain to be negotiated.
+    if (!found.hasOtherProtocols) return refused('missing additional subprotocol')
+    return tokens(tokenCredentials(found.token))
   }
 }
 
 const refused = (problem: string): Refused => ({ problems: [problem] })
 
-/** What a client that wants to speak WebSocket offers; undefined for all others. */
-function protocolsOf(raw: readonly string[]): readonly string[] | undefined {
+function protocolsOf(rawHeaders: readonly string[]): readonly string[] | undefined {
   let isUpgrade = false
   let isWebSocket = false
   let protocols: string[] | undefined
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] as string
-    const value = raw[i + 1] as string
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    const value = rawHeaders[i + 1] as string
     if (name.length === 10 && name.toLowerCase() === 'connection') isUpgrade ||= value.toLowerCase().includes('upgrade')
     else if (name.length === 7 && name.toLowerCase() === 'upgrade') isWebSocket = value.toLowerCase() === 'websocket'
     else if (name.length === 22 && name.toLowerCase() === 'sec-websocket-protocol')
@@ -41,7 +39,7 @@ function protocolsOf(raw: readonly string[]): readonly string[] | undefined {
   return isUpgrade && isWebSocket ? protocols : undefined
 }
 
-function readToken(protocols: readonly string[], prefix: string): Offered | Refused | undefined {
+function readToken(protocols: readonly string[], prefix: string): SubprotocolToken | Refused | undefined {
   const tokens = protocols.filter((protocol) => protocol.startsWith(prefix))
   const [first] = tokens
   if (first === undefined) return undefined
@@ -51,5 +49,5 @@ function readToken(protocols: readonly string[], prefix: string): Offered | Refu
   const bytes = Buffer.from(encoded, 'base64url')
   const token = bytes.toString('utf8')
   if (!Buffer.from(token).equals(bytes)) return refused('invalid base64.bearer.authorization token')
-  return { token, hasOthers: protocols.length > 1 }
+  return { token, hasOtherProtocols: protocols.length > 1 }
 }

@@ -1,4 +1,4 @@
-// Backups of the embedded store, and what is restored from them; with etcd see test/etcd/move.test.ts.
+// Backup, restore and migrate of the embedded store; packages/server/test/etcd has those of etcd.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -8,31 +8,31 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { systemClock } from '../../base/clock.js'
-import { silentLogger } from '../../base/logger.js'
-import { openLmdbStorage } from '../../storage/lmdb.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { openLmdbStorage } from '../../storage/lmdb/lmdb-storage.js'
 import { CompactedError, type Storage } from '../../storage/storage.js'
-import { runMoveCommand } from './move-command.js'
-import type { MoveCommand } from './move-commands.js'
+import { runBackupCommand } from './backup-command.js'
+import type { BackupCommand } from './backup-command-names.js'
 
-const folder = mkdtempSync(join(tmpdir(), 'move-test-'))
+const folder = mkdtempSync(join(tmpdir(), 'backup-test-'))
 after(() => rmSync(folder, { recursive: true }))
 
-let places = 0
-const newPlace = (): string => join(folder, String(++places))
+let folderCount = 0
+const newPath = (): string => join(folder, String(++folderCount))
 
 const openStore = (dataDir: string): Promise<Storage> =>
   openLmdbStorage({ folder: join(dataDir, 'store'), mark: 'test', clock: systemClock, logger: silentLogger })
 
-async function run(command: MoveCommand, ...args: readonly string[]) {
+async function run(command: BackupCommand, ...args: readonly string[]) {
   let stdout = ''
   let stderr = ''
-  const code = await runMoveCommand(command, args, {
+  const code = await runBackupCommand(command, args, {
     print: (text) => {
       stdout += text
     },
-    complain: (text) => {
-      // How far it is, which only a slow machine says.
+    printError: (text) => {
+      // Progress, which only a slow machine prints.
       if (!/^\w+: copying, /.test(text)) stderr += text
     },
   })
@@ -51,7 +51,7 @@ async function fill(storage: Storage, count: number): Promise<void> {
 }
 
 async function newStore(count = 2500): Promise<string> {
-  const dataDir = newPlace()
+  const dataDir = newPath()
   const storage = await openStore(dataDir)
   await fill(storage, count)
   await storage.close()
@@ -59,29 +59,29 @@ async function newStore(count = 2500): Promise<string> {
 }
 
 describe('backup and restore', () => {
-  test('everything is as it was, and revisions go on above those that were used', async () => {
-    const [dataDir, file, restored] = [await newStore(), newPlace(), newPlace()]
+  test('a restored store has all entries, and higher revisions than the backup', async () => {
+    const [dataDir, file, restored] = [await newStore(), newPath(), newPath()]
     const backup = await run('backup', `--from=${dataDir}`, `--to=${file}`)
     assert.equal(backup.code, 0)
-    // Nothing but progress, where it takes long.
+    // Progress only.
     assert.match(backup.stderr, /^(?:backup: (?:copying|checking), .*\n)*$/)
     assert.match(backup.stdout, /^backup: 2502 objects, 3\.1 MB, checksum [0-9a-f]{64}\n$/)
     assert.equal(statSync(file).mode & 0o777, 0o600)
     const restore = await run('restore', `--from=${file}`, `--to=${restored}`)
     assert.match(restore.stderr, /^(?:restore: (?:copying|checking), .*\n)*$/)
     assert.equal(restore.stdout.replace('restore', 'backup'), backup.stdout)
-    const [before, now] = [await openStore(dataDir), await openStore(restored)]
-    assert.deepEqual(now.range(everything), before.range(everything))
-    assert.equal(now.count({ start: 'k/', end: 'k0' }), before.count({ start: 'k/', end: 'k0' }))
-    assert.ok(now.revision > before.revision)
-    assert.throws(() => now.changes({ ...everything, after: before.revision, limit: 1 }), CompactedError)
-    const next = await now.commit([{ key: 'k/new', value: Buffer.from('x'), expect: 0 }])
-    assert.ok(next.ok && next.revision > before.revision)
-    await Promise.all([before.close(), now.close()])
+    const [original, copy] = [await openStore(dataDir), await openStore(restored)]
+    assert.deepEqual(copy.range(everything), original.range(everything))
+    assert.equal(copy.count({ start: 'k/', end: 'k0' }), original.count({ start: 'k/', end: 'k0' }))
+    assert.ok(copy.revision > original.revision)
+    assert.throws(() => copy.changes({ ...everything, after: original.revision, limit: 1 }), CompactedError)
+    const next = await copy.commit([{ key: 'k/new', value: Buffer.from('x'), expect: 0 }])
+    assert.ok(next.ok && next.revision > original.revision)
+    await Promise.all([original.close(), copy.close()])
   })
 
-  test('neither servers that ran on it nor what has expired is brought back', async () => {
-    const [dataDir, file, restored] = [newPlace(), newPlace(), newPlace()]
+  test('server registrations and expired entries are not restored', async () => {
+    const [dataDir, file, restored] = [newPath(), newPath(), newPath()]
     const storage = await openStore(dataDir)
     const put = (key: string, expiresAtMs: number): Promise<unknown> =>
       storage.commit([{ key, value: Buffer.from('x'), expect: 0, expiresAtMs }])
@@ -100,47 +100,47 @@ describe('backup and restore', () => {
     await copy.close()
   })
 
-  test('a store that is in use is backed up as of one moment', async () => {
-    const [dataDir, file] = [newPlace(), newPlace()]
+  test('the backup of a store in use is a consistent snapshot', async () => {
+    const [dataDir, file] = [newPath(), newPath()]
     const storage = await openStore(dataDir)
     await fill(storage, 3000)
     let isWriting = true
     const writing = (async () => {
-      // Both are written together, always: a backup that has them unequal is not of one moment.
+      // Both keys are written in one transaction, so they have equal values in a consistent backup.
       for (let value = 0; isWriting; value += 1) {
         const pair = ['a/first', 'z/last'].map((key) => ({ key, value: Buffer.from(`${value}`), expect: undefined }))
         await storage.commit(pair)
       }
     })()
-    const script = `import { runMoveCommand } from ${JSON.stringify(new URL('./move-command.js', import.meta.url).href)}
+    const script = `import { runBackupCommand } from ${JSON.stringify(new URL('./backup-command.js', import.meta.url).href)}
       const print = (text) => process.stdout.write(text)
-      process.exitCode = await runMoveCommand('backup', process.argv.slice(1), { print, complain: print })`
+      process.exitCode = await runBackupCommand('backup', process.argv.slice(1), { print, printError: print })`
     const args = ['--input-type=module', '-e', script, '--', `--from=${dataDir}`, `--to=${file}`]
     const { stdout } = await promisify(execFile)(process.execPath, args)
     isWriting = false
     await writing
     await storage.close()
-    // Behind its progress, where it takes long.
+    // After progress lines.
     assert.match(stdout, /^backup: 300\d objects/m)
-    const restored = newPlace()
+    const restored = newPath()
     assert.equal((await run('restore', `--from=${file}`, `--to=${restored}`)).code, 0)
     const copy = await openStore(restored)
     assert.equal(copy.read('a/first')?.value.toString(), copy.read('z/last')?.value.toString())
     await copy.close()
   })
 
-  test('nothing is overwritten', async () => {
-    const [dataDir, other, file] = [await newStore(10), await newStore(10), newPlace()]
+  test('existing data is not overwritten', async () => {
+    const [dataDir, other, file] = [await newStore(10), await newStore(10), newPath()]
     assert.equal((await run('backup', `--from=${dataDir}`, `--to=${file}`)).code, 0)
     const again = await run('backup', `--from=${dataDir}`, `--to=${file}`)
     assert.deepEqual(again, {
       code: 1,
       stdout: '',
-      stderr: `cluster-apiserver backup: ${file} is there already: choose another name, or move it away\n`,
+      stderr: `cluster-apiserver backup: ${file} exists already; choose another name or remove it\n`,
     })
     const restore = await run('restore', `--from=${file}`, `--to=${other}`)
     assert.equal(restore.code, 1)
-    assert.match(restore.stderr, /there is a store in .* already/)
+    assert.match(restore.stderr, /has a store already/)
     assert.deepEqual(readdirSync(other), ['store'])
   })
 
@@ -149,60 +149,60 @@ describe('backup and restore', () => {
       {
         name: 'a changed byte in a value',
         damage: (bytes: Buffer) => bytes.fill(1, 700, 701),
-        says: /is damaged: 1003 objects of 1003, its checksum/,
+        error: /is damaged: 1003 of 1003 objects, checksum/,
       },
-      { name: 'the end is missing', damage: (bytes: Buffer) => bytes.subarray(0, bytes.length - 3000), says: /ends in the middle/ },
-      { name: 'the last line is missing', damage: (bytes: Buffer) => bytes.subarray(0, bytes.length - 90), says: /is damaged/ },
+      { name: 'the end is missing', damage: (bytes: Buffer) => bytes.subarray(0, bytes.length - 3000), error: /is truncated/ },
+      { name: 'the last line is missing', damage: (bytes: Buffer) => bytes.subarray(0, bytes.length - 90), error: /is damaged/ },
       {
-        name: 'the line about its source',
+        name: 'an invalid header',
         damage: (bytes: Buffer) => bytes.fill('x', 'cluster-apiserver backup 2\n'.length, 30),
-        says: /is damaged: its second line/,
+        error: /is damaged: its header/,
       },
       {
-        name: 'a length that is none',
+        name: 'an invalid length',
         damage: (bytes: Buffer) => bytes.fill(0xf0, bytes.indexOf('}\n') + 2, bytes.indexOf('}\n') + 6),
-        says: /is damaged: an entry is longer/,
+        error: /is damaged: the length of an entry/,
       },
-      { name: 'something else', damage: () => Buffer.from('something else'), says: /is no backup of this server/ },
+      { name: 'another file', damage: () => Buffer.from('something else'), error: /is not a backup of this server/ },
     ]
-    for (const { name, damage, says } of rows) {
+    for (const { name, damage, error } of rows) {
       test(name, async () => {
-        const [dataDir, file, restored] = [await newStore(1001), newPlace(), newPlace()]
+        const [dataDir, file, restored] = [await newStore(1001), newPath(), newPath()]
         await run('backup', `--from=${dataDir}`, `--to=${file}`)
         writeFileSync(file, damage(readFileSync(file)))
         const restore = await run('restore', `--from=${file}`, `--to=${restored}`)
         assert.equal(restore.code, 1)
-        assert.match(restore.stderr, says)
+        assert.match(restore.stderr, error)
         assert.ok(!existsSync(restored))
       })
     }
   })
 
-  test('a store that is in use is not migrated', async () => {
+  test('a store in use is not migrated', async () => {
     const dataDir = await newStore(10)
     const storage = await openStore(dataDir)
-    const migrate = await run('migrate', `--from=${dataDir}`, `--to=${newPlace()}`)
+    const migrate = await run('migrate', `--from=${dataDir}`, `--to=${newPath()}`)
     assert.equal(migrate.code, 1)
     assert.match(migrate.stderr, /is in use by process/)
     await storage.close()
   })
 
-  test('migrating keeps every revision', async () => {
-    const [dataDir, other] = [await newStore(100), newPlace()]
+  test('migrate keeps revisions', async () => {
+    const [dataDir, other] = [await newStore(100), newPath()]
     assert.equal((await run('migrate', `--from=${dataDir}`, `--to=${other}`)).code, 0)
-    const [before, now] = [await openStore(dataDir), await openStore(other)]
-    assert.equal(now.revision, before.revision)
-    assert.deepEqual(now.range(everything), before.range(everything))
-    await Promise.all([before.close(), now.close()])
+    const [original, copy] = [await openStore(dataDir), await openStore(other)]
+    assert.equal(copy.revision, original.revision)
+    assert.deepEqual(copy.range(everything), original.range(everything))
+    await Promise.all([original.close(), copy.close()])
   })
 
-  test('a wrong command line is explained', async () => {
+  test('an invalid command line is explained', async () => {
     for (const args of [[], ['--from=x'], ['--from=x', '--to=y', '--what=z'], ['--from=', '--to=y']]) {
       const { code, stderr } = await run('backup', ...args)
       assert.equal(code, 2)
       assert.match(stderr, /^cluster-apiserver \w+: .+\n\nusage: cluster-apiserver backup/)
     }
-    const missing = await run('backup', `--from=${newPlace()}`, `--to=${newPlace()}`)
+    const missing = await run('backup', `--from=${newPath()}`, `--to=${newPath()}`)
     assert.equal(missing.code, 1)
     assert.match(missing.stderr, /there is no store in/)
   })

@@ -1,4 +1,4 @@
-// A data folder that is read while its server is at work: all of one moment, and nothing older than what was there at the beginning.
+// Snapshots of an embedded store while its server writes.
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -8,22 +8,22 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, mock, test } from 'node:test'
-import { systemClock } from '../../base/clock.js'
-import { silentLogger } from '../../base/logger.js'
-import { openLmdbStorage } from '../../storage/lmdb.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { openLmdbStorage } from '../../storage/lmdb/lmdb-storage.js'
 import type { Storage } from '../../storage/storage.js'
 import { openLmdbSource } from './lmdb-source.js'
 
 const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
 
-/** Opens the folder as a server does, and closes it. */
-const server = `import { openLmdbStorage } from ${moduleUrl('../../storage/lmdb.js')}
+/** Opens the folder as a server does, then closes it. */
+const serverScript = `import { openLmdbStorage } from ${moduleUrl('../../storage/lmdb/lmdb-storage.js')}
   const logger = { debug() {}, info() {}, warn() {}, error() {} }
   const storage = await openLmdbStorage({ folder: process.argv[1], mark: 'test', clock: { now: () => Date.now() }, logger })
   await storage.close()`
 
-/** Reads a page, says so, and reads the others when its input ends. */
-const reader = `import { once } from 'node:events'
+/** Reads a page, reports it, and reads the others when its input ends. */
+const readerScript = `import { once } from 'node:events'
   import { openLmdbSource } from ${moduleUrl('./lmdb-source.js')}
   const source = await openLmdbSource({ folder: process.argv[1], exclusive: false })
   const values = []
@@ -55,7 +55,7 @@ describe('a data folder in use', () => {
   const putMany = (count: number, value: (index: number) => Buffer | undefined) =>
     Promise.all(Array.from({ length: count }, (_, index) => put(`k/${index}`, value(index))))
 
-  test('what goes from the log to the data file while both are read is not missed', async () => {
+  test('entries that are checkpointed between both reads are not missed', async () => {
     for (const key of ['k/a', 'k/b', 'k/c']) await put(key, Buffer.from(key))
     const copy = `${folder}-copy`
     cpSync(folder, copy, { recursive: true })
@@ -65,7 +65,7 @@ describe('a data folder in use', () => {
     mock.method(fs, 'readFileSync', (...args: Parameters<typeof readFileSync>) => {
       if (isFirst && String(args[0]).includes('.log-')) {
         isFirst = false
-        execFileSync(process.execPath, ['--input-type=module', '-e', server, '--', copy], { timeout: 60_000 })
+        execFileSync(process.execPath, ['--input-type=module', '-e', serverScript, '--', copy], { timeout: 60_000 })
       }
       return readFileSync(...args)
     })
@@ -78,7 +78,7 @@ describe('a data folder in use', () => {
     assert.ok(!isFirst)
   })
 
-  test('is read as it was, also from a data file that was rewritten', { timeout: 120_000 }, async () => {
+  test('a snapshot stays the same while the data file is rewritten', { timeout: 120_000 }, async () => {
     const inode = (): number => statSync(join(folder, 'data.mdb')).ino
     const before = inode()
     for (let i = 0; i < 80; i++) await put(`k/${i}`, Buffer.alloc(1 << 20))
@@ -87,10 +87,10 @@ describe('a data folder in use', () => {
     assert.notEqual(inode(), before, 'it was rewritten')
     await putMany(3000, () => Buffer.alloc(1000, 'a'))
     await storage.compact(storage.revision)
-    const child = spawn(process.execPath, ['--input-type=module', '-e', reader, '--', folder], { stdio: ['pipe', 'pipe', 'inherit'] })
-    let said = ''
+    const child = spawn(process.execPath, ['--input-type=module', '-e', readerScript, '--', folder], { stdio: ['pipe', 'pipe', 'inherit'] })
+    let output = ''
     child.stdout.on('data', (text) => {
-      said += text
+      output += text
     })
     const ended = once(child, 'close')
     await once(child.stdout, 'data')
@@ -100,6 +100,6 @@ describe('a data folder in use', () => {
     }
     child.stdin.end()
     await ended
-    assert.equal(said, 'reading 3000 a')
+    assert.equal(output, 'reading 3000 a')
   })
 })

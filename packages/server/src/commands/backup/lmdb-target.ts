@@ -1,26 +1,27 @@
-// A new data folder of an embedded store as a target: written beside its place, and put there when it is complete. Revisions stay as they were.
+// Copy target: a new embedded store, written to a temporary folder and renamed when complete. Revisions are kept.
 
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateFolder, syncFolder } from '../../options/files/private-files.js'
+import { BackupError, type CopiedEntry, type CopySource, type CopyTarget, type TargetOptions } from '../../storage/backup/copied-entry.js'
 import { createCollectionCounts } from '../../storage/collections.js'
-import { type DataFolder, takeFolder } from '../../storage/lmdb-folder.js'
-import { encodeRow, numberBytes, rowBytes } from '../../storage/lmdb-records.js'
-import { writeCounts } from '../../storage/lmdb-writes.js'
-import { makePrivateFolder, syncFolder } from '../private-files.js'
+import { type DataFolder, openDataFolder } from '../../storage/lmdb/data-folder.js'
+import { encodeRow, numberBytes, rowBytes } from '../../storage/lmdb/record-encoding.js'
+import { writeCounts } from '../../storage/lmdb/table-writes.js'
 import { openLmdbSource } from './lmdb-source.js'
-import { type MovedEntry, MoveError, type MoveSource, type MoveTarget, type TargetOptions } from './moved-entry.js'
 
-const nothing = Buffer.alloc(1)
+/** Value of index entries, which have only a key. */
+const indexValue = Buffer.alloc(1)
 
-/** Throws when there is anything at the place. */
-export async function openLmdbTarget(folder: string, options: TargetOptions): Promise<MoveTarget> {
+/** Throws if the folder is not empty. */
+export async function openLmdbTarget(folder: string, options: TargetOptions): Promise<CopyTarget> {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new MoveError(`there is a store in ${folder} already: choose another place, or move it away`)
+    throw new BackupError(`${folder} has a store already; choose another folder or remove it`)
   }
   makePrivateFolder(dirname(folder))
   const draft = `${folder}.restoring`
   rmSync(draft, { recursive: true, force: true })
-  const data = await takeFolder({ folder: draft, mark: options.mark })
+  const data = await openDataFolder({ folder: draft, mark: options.identityName })
   return new LmdbTarget({ folder, draft, data, revision: options.revision })
 }
 
@@ -31,7 +32,7 @@ interface LmdbTargetParts {
   readonly revision: number
 }
 
-class LmdbTarget implements MoveTarget {
+class LmdbTarget implements CopyTarget {
   readonly #parts: LmdbTargetParts
   readonly #counts = createCollectionCounts()
   #isOpen = true
@@ -40,14 +41,14 @@ class LmdbTarget implements MoveTarget {
     this.#parts = parts
   }
 
-  async write(page: readonly MovedEntry[]): Promise<void> {
+  async write(page: readonly CopiedEntry[]): Promise<void> {
     const { root, current, expiries } = this.#parts.data.tables
     await root.batch(() => {
       for (const { key, ...row } of page) {
         const bytes = Buffer.allocUnsafe(rowBytes(row))
         encodeRow(row, bytes, 0)
         current.put(key, bytes)
-        if (row.expiresAtMs !== undefined) expiries.put({ number: row.expiresAtMs, key }, nothing)
+        if (row.expiresAtMs !== undefined) expiries.put({ number: row.expiresAtMs, key }, indexValue)
       }
     })
     for (const { key } of page) this.#counts.add(key, 1)
@@ -58,14 +59,14 @@ class LmdbTarget implements MoveTarget {
     const { tables } = data
     await tables.root.batch(() => {
       tables.meta.put('revision', numberBytes(revision))
-      // History does not move: whoever asks for an older revision is told to begin anew.
+      // History is not copied: reads of older revisions fail as compacted.
       tables.meta.put('compacted', numberBytes(revision))
       writeCounts(tables, this.#counts.unsaved(), revision)
     })
     await this.#close()
     if (existsSync(folder)) rmdirSync(folder)
     renameSync(draft, folder)
-    await syncFolder(dirname(folder))
+    syncFolder(dirname(folder))
   }
 
   async abandon(): Promise<void> {
@@ -73,7 +74,7 @@ class LmdbTarget implements MoveTarget {
     rmSync(this.#parts.draft, { recursive: true, force: true })
   }
 
-  readBack(): Promise<MoveSource> {
+  readBack(): Promise<CopySource> {
     return openLmdbSource({ folder: this.#parts.folder, exclusive: true })
   }
 

@@ -1,36 +1,31 @@
-// `cluster-apiserver check FILE…`: manifests, definitions, policies and objects are held against all rules, without a server.
+// The command check: validates manifests against schemas, CEL rules and admission policies, without a server.
 
 import { parseArgs } from 'node:util'
-import { type IdentityName, identityNames, identityOf } from '../../api/identity.js'
-import { authenticatedGroup } from '../../api/user.js'
-import { systemClock } from '../../base/clock.js'
-import { printable } from '../../base/printable.js'
+import { type IdentityName, identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { authenticatedGroup } from '@cluster-apiserver/api/api/user.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { escapeTerminalControls } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'
 import { ObjectStore } from '../../objects/object-store.js'
-import { openMemoryStorage } from '../../storage/memory.js'
+import { openMemoryStorage } from '../../storage/memory/memory-storage.js'
+import { type CommandOutput, exitCodes } from '../command-process.js'
 import { ObjectCheck } from './check-objects.js'
-import { type CheckResult, failuresOf } from './findings.js'
 import { filesOf, readManifests } from './read-manifests.js'
-import { type OutputForm, outputForms, renderResult } from './render-result.js'
-
-export interface CheckSurroundings {
-  readonly print: (text: string) => void
-  readonly complain: (text: string) => void
-}
+import { type CheckResult, failuresOf, type OutputFormat, outputFormats, renderResult } from './render-result.js'
 
 const usage = `usage: cluster-apiserver check [--output=text|json|junit] [--trace] <file or folder or ->…
 
-Holds objects against everything that a server would refuse them for: fields that are unknown or of another type, the rules of their kinds,
-schemas and expressions of the definitions among them, and the policies among them that a binding puts into force. Files are YAML, with any
-number of documents, or JSON; of folders those are read that end in .yaml, .yml or .json, and - is the standard input.
+Validates objects as a server does: unknown fields and wrong types, the rules of their kinds, schemas and CEL rules of the
+CustomResourceDefinitions among them, and the ValidatingAdmissionPolicies among them that have a binding. Files are YAML, with any
+number of documents, or JSON; of folders, files that end in .yaml, .yml or .json are read; - is standard input.
 
-  --identity=<name>   whose names the files use: cluster, or kubernetes; cluster if left out
-  --output=<form>     text for people, json for programs, junit for servers that build; text if left out
-  --trace             what the parts of an expression gave that did not hold
-  --quiet             findings alone, in text: neither costs of expressions nor a summary
-  --namespace=<name>  where objects are that do not say so; default if left out
-  --as=<user>         for policies that ask who wrote; --as-group=<group>, repeatable, for the groups of that user
+  --identity=<name>   domain of API groups in the files: cluster (default) or kubernetes
+  --output=<format>   text (default), json, or junit for CI servers
+  --trace             print the values of the parts of a failed expression
+  --quiet             print findings only, without costs of expressions and summary
+  --namespace=<name>  namespace of objects without one (default: default)
+  --as=<user>         user for policies that read request.userInfo; --as-group=<group>, repeatable, for its groups
 
-The exit code is 0 where nothing is wrong, 1 where something is, and 2 where the command line is wrong.
+Exit codes: 0 no failures, 1 failures found, 2 invalid command line.
 `
 
 const options = {
@@ -44,28 +39,27 @@ const options = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-/** Answers the exit code. */
-export async function runCheckCommand(args: readonly string[], { print, complain }: CheckSurroundings): Promise<number> {
-  let chosen: Chosen | 'help'
+export async function runCheckCommand(args: readonly string[], { print, printError }: CommandOutput): Promise<number> {
+  let checkOptions: CheckOptions | 'help'
   try {
-    chosen = choose(args)
+    checkOptions = parseOptions(args)
   } catch (thrown) {
-    complain(`cluster-apiserver check: ${printable(thrown instanceof Error ? thrown.message : String(thrown))}\n\n${usage}`)
-    return 2
+    printError(`cluster-apiserver check: ${escapeTerminalControls(thrown instanceof Error ? thrown.message : String(thrown))}\n\n${usage}`)
+    return exitCodes.invalidCommandLine
   }
-  if (chosen === 'help') {
+  if (checkOptions === 'help') {
     print(usage)
-    return 0
+    return exitCodes.success
   }
-  const result = await checkFiles(chosen)
-  print(renderResult(result, { form: chosen.output, isQuiet: chosen.isQuiet }))
-  return failuresOf(result).length === 0 ? 0 : 1
+  const result = await checkFiles(checkOptions)
+  print(renderResult(result, { format: checkOptions.output, isQuiet: checkOptions.isQuiet }))
+  return failuresOf(result).length === 0 ? exitCodes.success : exitCodes.failure
 }
 
-export interface Chosen {
+interface CheckOptions {
   readonly files: readonly string[]
   readonly identity: IdentityName
-  readonly output: OutputForm
+  readonly output: OutputFormat
   readonly isQuiet: boolean
   readonly wantsTrace: boolean
   readonly namespace: string
@@ -73,15 +67,14 @@ export interface Chosen {
   readonly groups: readonly string[]
 }
 
-/** Throws where the command line is wrong, or names what cannot be read. */
-function choose(args: readonly string[]): Chosen | 'help' {
+function parseOptions(args: readonly string[]): CheckOptions | 'help' {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
   if (values.help) return 'help'
   const identity = identityNames.find((name) => name === values.identity)
-  const output = outputForms.find((form) => form === values.output)
+  const output = outputFormats.find((format) => format === values.output)
   if (identity === undefined) throw new Error(`--identity must be one of ${identityNames.join(', ')}`)
-  if (output === undefined) throw new Error(`--output must be one of ${outputForms.join(', ')}`)
-  if (positionals.length === 0) throw new Error('no file was named')
+  if (output === undefined) throw new Error(`--output must be one of ${outputFormats.join(', ')}`)
+  if (positionals.length === 0) throw new Error('no file is given')
   return {
     files: filesOf(positionals),
     identity,
@@ -94,8 +87,8 @@ function choose(args: readonly string[]): Chosen | 'help' {
   }
 }
 
-export async function checkFiles({ files, identity, wantsTrace, namespace, user, groups }: Chosen): Promise<CheckResult> {
-  const begunMs = performance.now()
+async function checkFiles({ files, identity, wantsTrace, namespace, user, groups }: CheckOptions): Promise<CheckResult> {
+  const startedMs = performance.now()
   const storage = await openMemoryStorage({ clock: systemClock })
   const store = new ObjectStore({ storage, clock: systemClock, readCacheBytes: 1 << 20, eventTtlSeconds: 3600 })
   try {
@@ -118,7 +111,7 @@ export async function checkFiles({ files, identity, wantsTrace, namespace, user,
       objects: check.objects,
       findings: check.findings,
       expressions: check.expressions.all(),
-      seconds: (performance.now() - begunMs) / 1000,
+      seconds: (performance.now() - startedMs) / 1000,
     }
   } finally {
     store.close()

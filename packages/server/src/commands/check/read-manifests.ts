@@ -1,48 +1,41 @@
-// Files, folders and the standard input to the objects in them, each with its place; what cannot be read is a finding like any other.
+// Reads manifests from files, folders and standard input into objects with their file and line. Unreadable files are reported as findings.
 
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Json } from '../../api/object.js'
-import { sortTexts } from '../../base/text-order.js'
-import { parseJson } from '../../codec/json.js'
-import { readDocuments } from '../../codec/yaml/read-documents.js'
-import { YamlError } from '../../codec/yaml/yaml-error.js'
-import { JsonSyntaxError } from '../../schema/json-parse.js'
-import { isRecord } from '../../schema/read.js'
-import type { Finding } from './findings.js'
-import { readWhole, UnreadableFile } from './read-whole.js'
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import type { Json } from '@cluster-apiserver/api/api/object.js'
+import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
+import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
+import { YamlError } from '@cluster-apiserver/api/codec/yaml/yaml-error.js'
+import { JsonSyntaxError } from '@cluster-apiserver/api/schema/json/parse-json.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
+import { listFiles, manifestFiles } from '../../options/files/list-files.js'
+import type { Finding } from './render-result.js'
 
-/** One object, or an item of a list. */
 export interface Manifest {
   readonly file: string
-  /** The document that it is of, for whoever looks for the line of a field; not the whole file, so that the work stays linear. */
+  /** Text of the YAML document, not of the whole file, so that finding line numbers takes linear time. */
   readonly text: string
-  /** Where the document begins, counted from 1. */
   readonly line: number
-  /** The place of an item in its list, such as `items[3]`; empty for a document of its own. */
+  /** Path inside a List, such as `items[3]`. */
   readonly within: string
   readonly value: { readonly [name: string]: unknown }
-  /** Keys that stand more than once. */
+  /** Messages about keys that occur more than once. */
   readonly duplicates: readonly string[]
 }
 
-const endings = /\.(?:ya?ml|json)$/
-
-/** Of a folder, what is in it and in folders in it, in the order of the names. Throws where a path cannot be read. */
+/** Replaces folders by their manifest files, recursively, sorted by name. */
 export function filesOf(paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => {
     if (path === '-' || !statSync(path).isDirectory()) return [path]
-    const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => endings.test(name))
-    return sortTexts(names.map((name) => join(path, name)).filter((file) => statSync(file).isFile()))
+    return listFiles(path, manifestFiles)
   })
 }
 
-export interface ReadManifests {
+interface ReadManifests {
   readonly manifests: readonly Manifest[]
   readonly findings: readonly Finding[]
 }
 
-export function readManifests(file: string, read: (file: string) => string = readWhole): ReadManifests {
+export function readManifests(file: string, read: (file: string) => string = readTextFile): ReadManifests {
   const fail = (line: number, message: string): Finding => ({
     severity: 'failure',
     file,
@@ -88,7 +81,7 @@ interface Document {
   readonly duplicates: readonly string[]
 }
 
-/** JSON is YAML as well, and read three times as fast as what it is. */
+/** JSON is YAML as well, but its own parser is three times as fast. */
 function documentsOf(text: string): readonly Document[] {
   if (!/^\s*\{/.test(text)) return readDocuments(text)
   try {
@@ -100,8 +93,38 @@ function documentsOf(text: string): readonly Document[] {
   return readDocuments(text)
 }
 
-/** Errors of YAML name lines of their document. */
 function lineIn(message: string): number {
   const begins = Number(/begins in line (\d+)/.exec(message)?.[1] ?? 1)
   return begins - 1 + Number(/yaml: line (\d+)/.exec(message)?.[1] ?? 1)
+}
+
+const maxBytes = 64 << 20
+
+class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile'
+}
+
+/** `-` is standard input, the only pipe that is read. */
+export function readTextFile(path: string, limitBytes = maxBytes): string {
+  if (path === '-') return readBounded(0, limitBytes)
+  // O_NONBLOCK: do not wait for the writer of a pipe.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(file).isFile()) throw new UnreadableFile('not a regular file')
+    return readBounded(file, limitBytes)
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readBounded(file: number, limitBytes: number): string {
+  const chunks: Buffer[] = []
+  for (let length = 0; ; ) {
+    const chunk = Buffer.allocUnsafe(1 << 16)
+    const count = readSync(file, chunk)
+    if (count === 0) return Buffer.concat(chunks).toString('utf8')
+    length += count
+    if (length > limitBytes) throw new UnreadableFile(`longer than ${limitBytes} bytes, which is the most that is read`)
+    chunks.push(chunk.subarray(0, count))
+  }
 }

@@ -1,39 +1,36 @@
-// What a check found, for people, for programs and for servers that build.
+// Renders the result of a check as text, JSON or JUnit XML.
 
-import { printable, printableLine } from '../../base/printable.js'
-import { type CheckResult, type ExpressionCost, type Finding, failuresOf } from './findings.js'
+import { escapeTerminalControls, escapeTerminalLine } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'
 
-export const outputForms = ['text', 'json', 'junit'] as const
-export type OutputForm = (typeof outputForms)[number]
+export const outputFormats = ['text', 'json', 'junit'] as const
+export type OutputFormat = (typeof outputFormats)[number]
 
-export interface Rendering {
-  readonly form: OutputForm
-  /** Findings alone. */
+interface RenderOptions {
+  readonly format: OutputFormat
   readonly isQuiet: boolean
 }
 
-export function renderResult(result: CheckResult, { form, isQuiet }: Rendering): string {
-  if (form === 'json') return renderJson(result)
-  // Names and values are those of files that somebody else may have written.
-  return form === 'junit' ? renderJunit(result) : printable(renderText(result, isQuiet))
+export function renderResult(result: CheckResult, { format, isQuiet }: RenderOptions): string {
+  if (format === 'json') return renderJson(result)
+  // Names and values come from untrusted files.
+  return format === 'junit' ? renderJunit(result) : escapeTerminalControls(renderText(result, isQuiet))
 }
 
 function renderText(result: CheckResult, isQuiet: boolean): string {
   const lines = result.findings.flatMap(renderFinding)
   if (isQuiet) return lines.map((line) => `${line}\n`).join('')
-  if (result.expressions.length > 0)
-    lines.push('expressions: what they can cost at worst, what they did cost at most, and how often they held')
+  if (result.expressions.length > 0) lines.push('expressions: estimated maximum cost, measured maximum cost, evaluations that were true')
   lines.push(...result.expressions.map(renderCost))
   lines.push(summaryOf(result))
   return lines.map((line) => `${line}\n`).join('')
 }
 
 function renderFinding({ severity, file, line, object, field, message, trace = [] }: Finding): readonly string[] {
-  const what = object === '' ? '' : ` ${object}:`
-  const where = field === '' ? '' : ` ${field}:`
-  const word = severity === 'warning' ? ' warning:' : ''
+  const objectText = object === '' ? '' : ` ${object}:`
+  const fieldText = field === '' ? '' : ` ${field}:`
+  const severityText = severity === 'warning' ? ' warning:' : ''
   return [
-    `${printableLine(file)}:${line}:${printableLine(what)}${word}${printableLine(where)} ${message}`,
+    `${escapeTerminalLine(file)}:${line}:${escapeTerminalLine(objectText)}${severityText}${escapeTerminalLine(fieldText)} ${message}`,
     ...trace.map(({ text, value }) => `    ${text} = ${value}`),
   ]
 }
@@ -44,22 +41,25 @@ const renderCost = ({ file, line, text, estimated, actual, asked, failed }: Expr
 function summaryOf(result: CheckResult): string {
   const failures = failuresOf(result).length
   const warnings = result.findings.length - failures
-  const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? '' : 's'}`
+  const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
   const found = warnings === 0 ? count(failures, 'failure') : `${count(failures, 'failure')}, ${count(warnings, 'warning')}`
   return `${found} in ${count(result.objects.length, 'object')} of ${count(result.files, 'file')}, ${result.seconds.toFixed(2)} s`
 }
 
 function renderJson({ files, objects, findings, expressions, seconds }: CheckResult): string {
   const failures = failuresOf({ findings }).length
-  const shown = {
+  const document = {
     summary: { files, objects: objects.length, failures, warnings: findings.length - failures, seconds },
     findings,
-    expressions: expressions.map((each) => ({ ...each, estimated: each.estimated === undefined ? null : Number(each.estimated) })),
+    expressions: expressions.map((expression) => ({
+      ...expression,
+      estimated: expression.estimated === undefined ? null : Number(expression.estimated),
+    })),
   }
-  return `${JSON.stringify(shown, null, 2)}\n`
+  return `${JSON.stringify(document, null, 2)}\n`
 }
 
-/** A suite for each file and a case for each object; what belongs to no object is a case of its own. */
+/** One suite per file and one case per object. */
 function renderJunit(result: CheckResult): string {
   const byFile = new Map<string, Map<number, { readonly name: string; readonly failures: Finding[] }>>()
   const caseOf = (file: string, name: string, key: number): Finding[] => {
@@ -90,8 +90,55 @@ function renderCase(file: string, name: string, failures: readonly Finding[]): s
   return `${head}>\n${rows.join('')}    </testcase>\n`
 }
 
-const entities: { readonly [letter: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const entities: { readonly [char: string]: string } = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** Letters that XML does not know are left out. */
+/** Drops characters that XML does not allow. */
 const xmlText = (text: string): string =>
-  text.replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '').replaceAll(/[&<>"]/g, (letter) => entities[letter] ?? letter)
+  text.replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '').replaceAll(/[&<>"]/g, (char) => entities[char] ?? char)
+
+export interface Finding {
+  readonly severity: 'failure' | 'warning'
+  readonly file: string
+  readonly line: number
+  readonly objectLine: number
+  readonly object: string
+  readonly field: string
+  readonly message: string
+  readonly trace?: readonly TracedPart[]
+}
+
+export interface TracedPart {
+  readonly text: string
+  readonly value: string
+}
+
+export interface ExpressionCost {
+  readonly file: string
+  readonly line: number
+  readonly object: string
+  readonly field: string
+  readonly text: string
+  /** Undefined if unbounded. */
+  readonly estimated: bigint | undefined
+  /** Number of evaluations; the JSON output has this name. */
+  readonly asked: number
+  readonly failed: number
+  readonly actual: number
+}
+
+export interface CheckedObject {
+  readonly file: string
+  readonly line: number
+  readonly object: string
+}
+
+export interface CheckResult {
+  readonly files: number
+  readonly objects: readonly CheckedObject[]
+  readonly findings: readonly Finding[]
+  readonly expressions: readonly ExpressionCost[]
+  readonly seconds: number
+}
+
+export const failuresOf = ({ findings }: Pick<CheckResult, 'findings'>): readonly Finding[] =>
+  findings.filter(({ severity }) => severity === 'failure')

@@ -1,51 +1,48 @@
-// What has become of API services, for metrics.
+// Metrics of API aggregation: how often APIServices became unavailable, and regenerations of the OpenAPI document.
 
-import { getOrInsert } from '../../base/get-or-insert.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 
-/** Of an API service that is gone nothing is kept. */
-export class AggregationTallies {
+export class AggregationCounters {
   private readonly unavailable = new Map<string, Map<string, number>>()
   private readonly regenerated = new Map<string, Map<string, number>>()
 
-  /** One that was available is so no longer. */
   countUnavailable(name: string, reason: string): void {
     count(this.unavailable, name, reason)
   }
 
-  /** How long the last change of what is published took, by its reason. */
   readonly regenerationSeconds = new Map<string, number>()
 
-  /** What is published of its types has changed. */
   countRegeneration(name: string, reason: 'add' | 'update' | 'delete', seconds: number): void {
     this.regenerationSeconds.set(reason, seconds)
     count(this.regenerated, name, reason)
   }
 
-  /** By API service and reason, of those that are still there. */
-  timesUnavailable(isThere: (name: string) => boolean): Iterable<Counted> {
-    return rowsOf(this.unavailable, isThere)
+  /** By APIService and reason; deleted APIServices are dropped. */
+  timesUnavailable(exists: (name: string) => boolean): Iterable<CounterRow> {
+    return rowsOf(this.unavailable, exists)
   }
 
-  regenerations(isThere: (name: string) => boolean): Iterable<Counted> {
-    return rowsOf(this.regenerated, isThere)
+  /** Regenerations of the aggregated OpenAPI document, by APIService and reason. */
+  regenerations(exists: (name: string) => boolean): Iterable<CounterRow> {
+    return rowsOf(this.regenerated, exists)
   }
 }
 
-export type Counted = readonly [name: string, reason: string, count: number]
+type CounterRow = readonly [name: string, reason: string, count: number]
 
-/** Those that are gone are found when somebody reads; where nobody does, the oldest go. */
-const mostServices = 2_000
+/** Deleted APIServices are dropped when metrics are read. Without readers the oldest are dropped. */
+const maxServices = 2_000
 
 function count(counts: Map<string, Map<string, number>>, name: string, reason: string): void {
   const reasons = getOrInsert(counts, name, () => new Map<string, number>())
   reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
   const [oldest] = counts.keys()
-  if (counts.size > mostServices && oldest !== undefined) counts.delete(oldest)
+  if (counts.size > maxServices && oldest !== undefined) counts.delete(oldest)
 }
 
-function* rowsOf(counts: Map<string, Map<string, number>>, isThere: (name: string) => boolean): Iterable<Counted> {
+function* rowsOf(counts: Map<string, Map<string, number>>, exists: (name: string) => boolean): Iterable<CounterRow> {
   for (const [name, reasons] of counts) {
-    if (!isThere(name)) counts.delete(name)
+    if (!exists(name)) counts.delete(name)
     else for (const [reason, count] of reasons) yield [name, reason, count]
   }
 }

@@ -1,68 +1,64 @@
-// Says of each API service whether the server behind it answers: from the objects of its service, and by asking for its discovery again and
-// again. What does not answer is asked later and later, and holds nothing else up.
+// Sets the Available condition of APIServices from their Service and Endpoints and by polling their discovery, with a back-off for each.
 
-import { ApiError } from '../../api/api-error.js'
-import type { ApiServiceSource, RemoteVersion } from '../../api/api-services.js'
-import type { Resource } from '../../api/catalog.js'
-import { partsOf } from '../../objects/keys.js'
-import { leanObject } from '../../objects/lean-object.js'
-import { localCondition } from '../../resources/apiregistration/api-service.js'
-import type { APIService, APIServiceCondition } from '../../resources/apiregistration/v1.schema.js'
-import { timeOf } from '../../schema/scalars.js'
-import type { Outcome } from '../kit/keyed-queue.js'
-import { KeyedLoop, type LoopParts, type Run, type Source } from '../kit/loop.js'
-import type { Loop } from '../leader-election.js'
-import { patchOwn } from '../own-write.js'
-import type { ExtensionAsker } from './ask-extension.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { ApiServiceSource, RemoteVersion } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { localCondition } from '@cluster-apiserver/api/resources/apiregistration/api-service.js'
+import type { APIService, APIServiceCondition } from '@cluster-apiserver/api/resources/apiregistration/v1.schema.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import { partsOf } from '../../objects/object-keys.js'
+import { type ControllerParts, KeyedController, type Run, type Source } from '../framework/controller.js'
+import { internalPatch } from '../framework/internal-call.js'
+import type { Outcome } from '../framework/work-queue.js'
+import type { Controller } from '../leader-election/leader-election.js'
+import type { AggregationCounters } from './aggregation-metrics.js'
+import type { ExtensionClient } from './extension-client.js'
 import type { ServiceFinder } from './find-service.js'
 import { apiServicesResource, isAvailable } from './follow-api-services.js'
-import { type Probing, probeVersion, usualAttempts } from './probe-version.js'
-import type { AggregationTallies } from './tallies.js'
+import { defaultAttempts, type Probing, probeVersion } from './probe-api-service.js'
 
-export interface AvailabilityParts {
+interface AvailabilityParts {
   readonly services: ApiServiceSource
   readonly finder: ServiceFinder
-  readonly asker: ExtensionAsker
-  readonly tallies: AggregationTallies
+  readonly extensionClient: ExtensionClient
+  readonly counters: AggregationCounters
 }
 
-/** How often what is well, or cannot be until an object changes, is looked at again. */
+/** Interval of checks of services that are available, or that wait for a change of an object. */
 const recheckMs = 30_000
 
-/** A service that never answers takes seconds each time: so many are asked at once. */
+/** High, because a service that does not respond takes seconds. */
 const concurrency = 200
 
-/** Of one that did not answer the last time not many answers are expected. */
 const attemptsAfterFailure = 2
 
-/** In front of the keys that are services of the core group, and not API services. */
-const serviceMark = '@'
+/** Prefix of keys that name a core Service, not an APIService. */
+const servicePrefix = '@'
 
 export const apiServiceAvailability =
-  ({ services, finder, asker, tallies }: AvailabilityParts) =>
-  (parts: LoopParts): Loop => {
-    const tending = { parts, services, finder, asker, tallies }
-    return new KeyedLoop(parts, {
+  ({ services, finder, extensionClient, counters }: AvailabilityParts) =>
+  (parts: ControllerParts): Controller => {
+    const context = { parts, services, finder, extensionClient, counters }
+    return new KeyedController(parts, {
       name: 'AvailableConditionController',
       concurrency,
-      backOff: { firstMs: 200, mostMs: recheckMs },
+      backOff: { firstMs: 200, maxMs: recheckMs },
       sources: (catalog) => {
         const resource = apiServicesResource(catalog)
         if (resource === undefined) return []
-        const parts: Source[] = [
-          { resource, namespace: '', keyOf: ({ key }, seen) => (seen === 'DELETED' ? undefined : partsOf(resource, key).name) },
+        const sources: Source[] = [
+          { resource, namespace: '', keyOf: ({ key }, eventType) => (eventType === 'DELETED' ? undefined : partsOf(resource, key).name) },
         ]
         for (const plural of ['services', 'endpoints']) {
-          const behind = catalog.find('', 'v1', plural)
-          if (behind !== undefined) parts.push(changesOf(behind, services))
+          const backing = catalog.find('', 'v1', plural)
+          if (backing !== undefined) sources.push(changesOf(backing, services))
         }
-        return parts
+        return sources
       },
-      work: (key, run) => work(tending, key, run),
+      work: (key, run) => work(context, key, run),
     })
   }
 
-/** Only those that an API service names. */
 const changesOf = (resource: Resource, services: ApiServiceSource): Source => ({
   resource,
   namespace: '',
@@ -71,51 +67,53 @@ const changesOf = (resource: Resource, services: ApiServiceSource): Source => ({
     if (services.current.remotes.length === 0) return undefined
     const { namespace, name } = partsOf(resource, key)
     return services.current.remotes.some(({ remote: { service } }) => service.name === name && service.namespace === namespace)
-      ? `${serviceMark}${namespace}/${name}`
+      ? `${servicePrefix}${namespace}/${name}`
       : undefined
   },
 })
 
-interface Tending extends AvailabilityParts {
-  readonly parts: LoopParts
+interface Context extends AvailabilityParts {
+  readonly parts: ControllerParts
 }
 
-async function work(tending: Tending, key: string, run: Run): Promise<Outcome> {
-  if (!key.startsWith(serviceMark)) return await tendOne(tending, key, run)
-  const concerned = tending.services.current.remotes.filter(({ remote: { service } }) => key === `@${service.namespace}/${service.name}`)
-  const outcomes = await Promise.all(concerned.map(({ name }) => tendOne(tending, name, run)))
+async function work(context: Context, key: string, run: Run): Promise<Outcome> {
+  if (!key.startsWith(servicePrefix)) return await reconcileService(context, key, run)
+  const affected = context.services.current.remotes.filter(
+    ({ remote: { service } }) => key === `${servicePrefix}${service.namespace}/${service.name}`,
+  )
+  const outcomes = await Promise.all(affected.map(({ name }) => reconcileService(context, name, run)))
   return outcomes.includes('again') ? 'again' : undefined
 }
 
-async function tendOne(tending: Tending, name: string, run: Run): Promise<Outcome> {
-  const { parts, services } = tending
+async function reconcileService(context: Context, name: string, run: Run): Promise<Outcome> {
+  const { parts, services } = context
   const resource = apiServicesResource(parts.catalogs.current)
   const stored = resource && parts.engine.store.read({ resource, namespace: '', name })
   if (resource === undefined || stored === undefined) return undefined
-  const service = leanObject(stored, resource) as APIService
+  const service = stored.decode(resource) as APIService
   const listed = services.current.all.get(name)
   if (service.spec?.service === undefined) {
-    await report(tending, { resource, service, condition: localCondition(parts.engine.clock.now()) })
+    await writeCondition(context, { resource, service, condition: localCondition(parts.engine.clock.now()) })
     return undefined
   }
-  // The version that was followed is the one that is asked; where it is older than what is stored, the change is a key of its own.
+  // The list of APIServices may lag behind the store; its pending change queues the key again.
   if (listed?.remote === undefined) return undefined
-  const attempts = hasFailed(service) ? attemptsAfterFailure : usualAttempts
-  const { condition, isAskedSoon } = await examine(tending, listed as RemoteVersion, { signal: run.signal, attempts })
+  const attempts = hasFailed(service) ? attemptsAfterFailure : defaultAttempts
+  const { condition, shouldRetry } = await checkService(context, listed as RemoteVersion, { signal: run.signal, attempts })
   if (run.signal.aborted) return undefined
-  await report(tending, { resource, service, condition })
-  return isAskedSoon ? 'again' : { afterMs: recheckMs }
+  await writeCondition(context, { resource, service, condition })
+  return shouldRetry ? 'again' : { afterMs: recheckMs }
 }
 
 const hasFailed = ({ status }: APIService): boolean =>
   status?.conditions?.some(({ type, reason }) => type === 'Available' && reason === 'FailedDiscoveryCheck') === true
 
-interface Examined {
+interface CheckOutcome {
   readonly condition: APIServiceCondition
-  readonly isAskedSoon: boolean
+  readonly shouldRetry: boolean
 }
 
-async function examine({ parts, finder, asker }: Tending, version: RemoteVersion, probing: Probing): Promise<Examined> {
+async function checkService({ parts, finder, extensionClient }: Context, version: RemoteVersion, probing: Probing): Promise<CheckOutcome> {
   const conditionOf = (status: string, reason: string, message: string): APIServiceCondition => ({
     type: 'Available',
     status,
@@ -124,21 +122,21 @@ async function examine({ parts, finder, asker }: Tending, version: RemoteVersion
     message,
   })
   const problem = finder.findProblem(version.remote.service)
-  if (problem !== undefined) return { condition: conditionOf('False', problem.reason, problem.message), isAskedSoon: false }
-  const failure = await probeVersion(asker, version, probing)
+  if (problem !== undefined) return { condition: conditionOf('False', problem.reason, problem.message), shouldRetry: false }
+  const failure = await probeVersion(extensionClient, version, probing)
   return failure === undefined
-    ? { condition: conditionOf('True', 'Passed', 'all checks passed'), isAskedSoon: false }
-    : { condition: conditionOf('False', 'FailedDiscoveryCheck', failure), isAskedSoon: true }
+    ? { condition: conditionOf('True', 'Passed', 'all checks passed'), shouldRetry: false }
+    : { condition: conditionOf('False', 'FailedDiscoveryCheck', failure), shouldRetry: true }
 }
 
-interface Report {
+interface ConditionUpdate {
   readonly resource: Resource
   readonly service: APIService
   readonly condition: APIServiceCondition
 }
 
-/** The time of a condition changes with its status only. */
-async function report({ parts, tallies }: Tending, { resource, service, condition }: Report): Promise<void> {
+/** Changes lastTransitionTime only if `status` changes. */
+async function writeCondition({ parts, counters }: Context, { resource, service, condition }: ConditionUpdate): Promise<void> {
   const { engine } = parts
   const name = service.metadata?.name ?? ''
   const before = service.status?.conditions ?? []
@@ -150,11 +148,10 @@ async function report({ parts, tallies }: Tending, { resource, service, conditio
   const { uid = '', resourceVersion = '' } = service.metadata ?? {}
   const target = { resource, name, subresource: 'status', options: { fieldManager: engine.identity.prefixed('apiserver') } }
   try {
-    await patchOwn(engine, target, { metadata: { uid, resourceVersion }, status: { conditions } })
+    await internalPatch(engine, target, { metadata: { uid, resourceVersion }, status: { conditions } })
   } catch (thrown) {
-    // It changed meanwhile, and so is a key again; or it is gone.
     if (!(thrown instanceof ApiError) || (thrown.status.code !== 404 && thrown.status.code !== 409)) throw thrown
     return
   }
-  if (isAvailable(service) && condition.status !== 'True') tallies.countUnavailable(name, condition.reason ?? '')
+  if (isAvailable(service) && condition.status !== 'True') counters.countUnavailable(name, condition.reason ?? '')
 }

@@ -1,10 +1,9 @@
-// Questions of this server itself to the servers behind API services: with the certificate of its proxy, and in its own name.
+// Requests of this server itself to extension API servers, with its proxy client certificate and its own user in the X-Remote-* headers.
 
-import type { RemoteTarget, ServiceAddress } from '../../api/api-services.js'
-import { mastersGroup } from '../../api/user.js'
-import { getDocument, type ReceivedDocument } from '../../net/get-document.js'
-import { getLines } from '../../net/get-lines.js'
-import type { Dial } from '../../net/tunnel.js'
+import type { RemoteTarget, ServiceAddress } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { mastersGroup } from '@cluster-apiserver/api/api/user.js'
+import { getDocument, type ReceivedDocument, readLines } from '../../net/outbound/http-client.js'
+import type { Dial } from '../../net/outbound/http-connect-tunnel.js'
 import type { ServiceFinder } from './find-service.js'
 
 export interface ClientPair {
@@ -13,60 +12,56 @@ export interface ClientPair {
   readonly key: string
 }
 
-export interface ExtensionAsker {
-  /** The document at a path of the server behind a target. */
-  readonly ask: (target: RemoteTarget, question: Question) => Promise<ReceivedDocument>
-  /** The same for any certificate that it shows: nothing but whether it answers is taken from it. Names the address that was asked. */
-  readonly probe: (target: RemoteTarget, path: string, signal: AbortSignal) => Promise<Probed>
-  /** The lines of an answer that does not end. */
-  readonly follow: (target: RemoteTarget, question: Following) => AsyncIterable<Buffer>
+export interface ExtensionClient {
+  readonly request: (target: RemoteTarget, request: ExtensionRequest) => Promise<ReceivedDocument>
+  /** Checks availability without verifying the certificate; returns the URL and status. */
+  readonly probe: (target: RemoteTarget, path: string, signal: AbortSignal) => Promise<ProbeResult>
+  readonly streamLines: (target: RemoteTarget, request: LineStreamRequest) => AsyncIterable<Buffer>
 }
 
-export interface Following {
+interface LineStreamRequest {
   readonly path: string
   readonly accept: string
-  /** Until the answer begins, and between two lines. */
+  /** Timeout for the response header. */
   readonly headMs: number
+  /** Timeout between two lines. */
   readonly idleMs: number
-  readonly mostLineBytes: number
+  readonly maxLineBytes: number
   readonly signal: AbortSignal
 }
 
-export interface Question {
-  /** GET if left out. */
+export interface ExtensionRequest {
+  /** Default: GET. */
   readonly method?: string
   readonly path: string
   readonly accept: string
-  /** What is sent with it, and of which type that is. */
   readonly body?: string
   readonly contentType?: string
-  /** Of what is known already; empty: nothing is. */
-  readonly tag?: string
+  /** ETag of the cached document, for If-None-Match. */
+  readonly etag?: string
   readonly timeoutMs: number
-  readonly mostBytes: number
+  readonly maxBytes: number
   readonly signal?: AbortSignal
 }
 
-export interface Probed {
+interface ProbeResult {
   readonly url: string
   readonly status: number
 }
 
-export interface AskerParts {
+interface ExtensionClientOptions {
   readonly finder: ServiceFinder
-  /** What is shown now; undefined: nothing. */
   readonly clientPair: () => ClientPair | undefined
-  /** Who asks. */
   readonly user: string
-  /** The way to them; left out: directly. */
+  /** Default: a direct connection. */
   readonly dial?: Dial | undefined
 }
 
-const probeMs = 5000
+const probeTimeoutMs = 5000
 
-export const serverNameOf = ({ name, namespace }: ServiceAddress): string => `${name}.${namespace}.svc`
+const serverNameOf = ({ name, namespace }: ServiceAddress): string => `${name}.${namespace}.svc`
 
-export function extensionAsker({ finder, clientPair, user, dial }: AskerParts): ExtensionAsker {
+export function createExtensionClient({ finder, clientPair, user, dial }: ExtensionClientOptions): ExtensionClient {
   const identity = { 'X-Remote-User': user, 'X-Remote-Group': mastersGroup }
   const serverOf = ({ service, ca, isInsecure }: RemoteTarget, path: string) => ({
     url: `https://${finder.locate(service)}${path}`,
@@ -77,24 +72,24 @@ export function extensionAsker({ finder, clientPair, user, dial }: AskerParts): 
     dial,
   })
   return {
-    ask: async (target, { path, accept, tag = '', contentType = '', ...limits }) =>
+    request: async (target, { path, accept, etag = '', contentType = '', ...limits }) =>
       getDocument({
         ...serverOf(target, path),
         headers: {
           ...identity,
           Accept: accept,
-          ...(tag === '' ? {} : { 'If-None-Match': tag }),
+          ...(etag === '' ? {} : { 'If-None-Match': etag }),
           ...(contentType === '' ? {} : { 'Content-Type': contentType }),
         },
         ...limits,
       }),
-    follow: (target, { path, accept, ...limits }) =>
-      getLines({ ...serverOf(target, path), headers: { ...identity, Accept: accept }, ...limits }),
+    streamLines: (target, { path, accept, ...limits }) =>
+      readLines({ ...serverOf(target, path), headers: { ...identity, Accept: accept }, ...limits }),
     probe: async ({ service }, path, signal) => {
       const url = `https://${finder.locate(service)}${path}`
       try {
         const request = { url, ...clientPair(), insecure: true, serverName: serverNameOf(service), headers: identity, dial }
-        const { status } = await getDocument({ ...request, timeoutMs: probeMs, mostBytes: 0, signal })
+        const { status } = await getDocument({ ...request, timeoutMs: probeTimeoutMs, maxBytes: 0, signal })
         return { url, status }
       } catch (thrown) {
         throw new Error(`failing or missing response from ${url}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)

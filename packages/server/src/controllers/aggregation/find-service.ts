@@ -1,29 +1,25 @@
-// Where the service behind an API service is, and what must be there of it before anybody is asked: in the words of the reference.
+// Resolves the Service of an APIService to an address, and reports a missing Service, port or endpoint with the messages of kube-apiserver.
 
-import type { ServiceAddress } from '../../api/api-services.js'
-import type { CatalogSource } from '../../api/catalog-source.js'
-import { leanObject } from '../../objects/lean-object.js'
+import type { ServiceAddress } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Endpoints, Service } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import type { Endpoints, Service } from '../../resources/core/v1.schema.js'
 
 export interface ServiceFinder {
-  /** Host and port of the address where it is reached now; throws one sentence where there is none. */
   readonly locate: (address: ServiceAddress) => string
-  /** Why it cannot be available, as far as its objects tell. */
   readonly findProblem: (address: ServiceAddress) => ServiceProblem | undefined
 }
 
-export interface ServiceProblem {
+interface ServiceProblem {
   readonly reason: string
   readonly message: string
 }
 
-export interface FinderParts {
+interface FinderParts {
   readonly store: ObjectStore
   readonly catalogs: Pick<CatalogSource, 'current'>
-  /** Straight to one of the endpoints, and not to the address that the cluster gives the service. */
+  /** Resolves to a ready endpoint and not to the cluster IP (--enable-aggregator-routing). */
   readonly toEndpoints: boolean
-  /** From 0 to below 1. */
   readonly random?: () => number
 }
 
@@ -31,7 +27,7 @@ export function serviceFinder({ store, catalogs, toEndpoints, random = Math.rand
   const read = <T>(plural: string, { namespace, name }: ServiceAddress): T | undefined => {
     const resource = catalogs.current.find('', 'v1', plural)
     const stored = resource && store.read({ resource, namespace, name })
-    return resource && stored && (leanObject(stored, resource) as T)
+    return resource && stored && (stored.decode(resource) as T)
   }
   return {
     locate: (address) => {
@@ -44,17 +40,17 @@ export function serviceFinder({ store, catalogs, toEndpoints, random = Math.rand
     },
     findProblem: (address) => {
       const service = read<Service>('services', address)
-      const place = `service/${address.name} in ${JSON.stringify(address.namespace)}`
-      if (service === undefined) return { reason: 'ServiceNotFound', message: `${place} is not present` }
-      // Of others it is not known here who answers.
+      const description = `service/${address.name} in ${JSON.stringify(address.namespace)}`
+      if (service === undefined) return { reason: 'ServiceNotFound', message: `${description} is not present` }
+      // Ports and endpoints of other types of Service are not checked.
       if (service.spec?.type !== 'ClusterIP') return undefined
       const port = service.spec.ports?.find((each) => each.port === address.port)
-      if (port === undefined) return { reason: 'ServicePortError', message: `${place} is not listening on port ${address.port}` }
+      if (port === undefined) return { reason: 'ServicePortError', message: `${description} is not listening on port ${address.port}` }
       const endpoints = read<Endpoints>('endpoints', address)
-      if (endpoints === undefined) return { reason: 'EndpointsNotFound', message: `cannot find endpoints for ${place}` }
+      if (endpoints === undefined) return { reason: 'EndpointsNotFound', message: `cannot find endpoints for ${description}` }
       const portName = port.name ?? ''
       if (readySubsets(endpoints, portName).length > 0) return undefined
-      const message = `endpoints for ${place} have no addresses with port name ${JSON.stringify(portName)}`
+      const message = `endpoints for ${description} have no addresses with port name ${JSON.stringify(portName)}`
       return { reason: 'MissingEndpoints', message }
     },
   }
@@ -80,14 +76,13 @@ const bracketed = (ip: string): string => (ip.includes(':') ? `[${ip}]` : ip)
 const readySubsets = ({ subsets = [] }: Endpoints, portName: string): readonly Subset[] =>
   subsets.filter(({ addresses = [], ports = [] }) => addresses.length > 0 && ports.some(({ name = '' }) => name === portName))
 
-interface Picking {
+interface EndpointChoice {
   readonly service: string
   readonly portName: string
   readonly random: () => number
 }
 
-/** Any of them, so that the work is spread. */
-function pickEndpoint(endpoints: Endpoints | undefined, { service, portName, random }: Picking): string {
+function pickEndpoint(endpoints: Endpoints | undefined, { service, portName, random }: EndpointChoice): string {
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
   const subset = pick(readySubsets(endpoints ?? {}, portName))
   const ip = pick(subset?.addresses ?? [])?.ip

@@ -1,38 +1,36 @@
-// Follows the API services in the store, on every server: who answers for what changes with the commit that says so.
+// Keeps the list of APIServices current, on every replica, by watching them in the store.
 
-import type { ApiServiceSource, ListedVersion, RemoteTarget } from '../../api/api-services.js'
-import { ApiServices, customPriorities } from '../../api/api-services.js'
-import type { Catalog, Resource } from '../../api/catalog.js'
-import { sameValue } from '../../api/validation/same-value.js'
-import { sharedPieces } from '../../base/pieces.js'
-import { partsOf } from '../../objects/keys.js'
-import { leanObject } from '../../objects/lean-object.js'
+import type { ApiServiceSource, ListedVersion, RemoteTarget } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { ApiServices, customPriorities } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import type { APIService } from '@cluster-apiserver/api/resources/apiregistration/v1.schema.js'
+import { decodeOnce, type StoredObject } from '../../objects/entry/stored-object.js'
+import { everything } from '../../objects/list/selection.js'
+import { partsOf } from '../../objects/object-keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import { everything } from '../../objects/selection.js'
-import { labelOf } from '../../objects/stored-label.js'
-import type { StoredObject } from '../../objects/stored-object.js'
-import type { APIService } from '../../resources/apiregistration/v1.schema.js'
-import { automanagedLabel, keptLabel } from '../bootstrap/api-services.js'
+import { automanagedLabel, managedLabelValue } from '../bootstrap/api-services.js'
 import { groupIn } from '../custom-resources/names-by-group.js'
-import { newEnding } from '../kit/ending.js'
+import { newAbortController } from '../framework/timers.js'
 
 export const apiServicesResource = (catalog: Catalog): Resource | undefined =>
   catalog.find(catalog.identity.group({ stem: 'apiregistration' }), 'v1', 'apiservices')
 
-/** Gives what ends it. */
 export function followApiServices(store: ObjectStore, catalog: Catalog, source: ApiServiceSource): () => void {
   const resource = apiServicesResource(catalog)
   if (resource === undefined) return () => undefined
-  const own = resource.group
+  const ownGroup = resource.group
   const label = automanagedLabel(catalog)
   const all = new Map<string, ListedVersion>()
   const put = (object: StoredObject): boolean => {
-    const service = leanObject(object, resource) as APIService
+    const service = decodeOnce(object, resource) as APIService
     const name = service.metadata?.name ?? ''
     const before = all.get(name)
     const next = listedVersion(service, before)
-    // Who answers for everything else is not asked who that is.
-    if (next.group === own || sameValue(before, next)) return false
+    // The group of APIServices itself is always served locally.
+    if (next.group === ownGroup || sameValue(before, next)) return false
     all.set(name, next)
     return true
   }
@@ -46,41 +44,40 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
     },
   })
   const unread: string[] = []
-  for (const object of store.look({ resource, namespace: '', selection: everything })) {
+  for (const object of store.readInSteps({ resource, namespace: '', selection: everything })) {
     if (object === undefined) continue
-    if (labelOf(object, label) !== keptLabel) put(object)
+    if (object.labels()?.[label] !== managedLabelValue) put(object)
+    // APIServices of CRDs have predictable content: they are listed now and read in the background.
     else {
-      // There may be hundreds, all of which say the same: they are read behind the start.
       const expected = customVersion(partsOf(resource, object.key).name)
       all.set(expected.name, expected)
       unread.push(expected.name)
     }
   }
   source.replace(new ApiServices(new Map(all)))
-  const ending = newEnding()
-  void readBehind(
+  const stop = newAbortController()
+  void readInBackground(
     unread,
     (name) => {
       const object = store.read({ resource, namespace: '', name })
       if (object !== undefined && put(object)) source.replace(new ApiServices(new Map(all)))
     },
-    ending.signal,
+    stop.signal,
   )
   return () => {
-    ending.abort()
+    stop.abort()
     unwatch()
   }
 }
 
-async function readBehind(names: readonly string[], read: (name: string) => void, signal: AbortSignal): Promise<void> {
+async function readInBackground(names: readonly string[], read: (name: string) => void, signal: AbortSignal): Promise<void> {
   for (const name of names) {
-    if (sharedPieces.isOver) await sharedPieces.next()
+    await turnBudget.yieldIfSpent()
     if (signal.aborted) return
     read(name)
   }
 }
 
-/** As the server itself makes it for a custom kind. */
 const customVersion = (name: string): ListedVersion => ({
   name,
   group: groupIn(name),
@@ -103,14 +100,14 @@ function listedVersion(service: APIService, before: ListedVersion | undefined): 
     groupPriority: groupPriorityMinimum,
     versionPriority,
     isAvailable: isAvailable(service),
-    // The same value as long as it says the same: connections are kept for it.
+    // Keep the previous object if it is equal: it is the key of cached connections.
     remote: sameValue(target, before?.remote) ? before?.remote : target,
   }
 }
 
 function remoteTarget({ spec }: APIService): RemoteTarget | undefined {
   if (spec?.service === undefined) return undefined
-  const { namespace = '', name = '', port = usualPort } = spec.service
+  const { namespace = '', name = '', port = defaultPort } = spec.service
   return {
     service: { namespace, name, port },
     ca: spec.caBundle === undefined ? '' : Buffer.from(spec.caBundle, 'base64').toString(),
@@ -118,4 +115,4 @@ function remoteTarget({ spec }: APIService): RemoteTarget | undefined {
   }
 }
 
-const usualPort = 443
+const defaultPort = 443

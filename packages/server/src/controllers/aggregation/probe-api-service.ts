@@ -1,13 +1,11 @@
-// Whether a version that another server answers for can be discovered there: several attempts, for a service has many endpoints, each started
-// when the one before it has failed or keeps us waiting.
+// Probes the discovery of an extension API server, several times because its Service may have many endpoints, until one attempt succeeds.
 
-import type { RemoteVersion } from '../../api/api-services.js'
-import { sharedPieces } from '../../base/pieces.js'
-import type { ExtensionAsker } from './ask-extension.js'
+import type { RemoteVersion } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import type { ExtensionClient } from './extension-client.js'
 
-export const usualAttempts = 5
-/** After so long without an answer the next attempt is made beside it. */
-const patienceMs = 500
+export const defaultAttempts = 5
+const nextAttemptMs = 500
 
 export const discoveryPath = ({ group, version }: Pick<RemoteVersion, 'group' | 'version'>): string =>
   group === '' ? `/api/${version}` : `/apis/${group}/${version}`
@@ -17,52 +15,51 @@ export interface Probing {
   readonly attempts: number
 }
 
-/** Undefined: it can. Otherwise one sentence that says why not. */
+/** Returns undefined if an attempt succeeded, otherwise the error message. */
 export async function probeVersion(
-  asker: ExtensionAsker,
+  extensionClient: ExtensionClient,
   version: RemoteVersion,
   { signal, attempts }: Probing,
 ): Promise<string | undefined> {
-  const ending = new AbortController()
-  const end = (): void => ending.abort()
+  const stop = new AbortController()
+  const end = (): void => stop.abort()
   signal.addEventListener('abort', end, { once: true })
   const attempt = async (): Promise<string | undefined> => {
-    // A connection takes a moment to prepare, and many services may be asked again at the same time.
-    if (sharedPieces.isOver) await sharedPieces.next()
+    // Preparing a connection takes CPU time, and many services may be probed in one event-loop iteration.
+    await turnBudget.yieldIfSpent()
     try {
-      const { url, status } = await asker.probe(version.remote, discoveryPath(version), ending.signal)
+      const { url, status } = await extensionClient.probe(version.remote, discoveryPath(version), stop.signal)
       return status >= 200 && status < 300 ? undefined : `failing or missing response from ${url}: bad status from ${url}: ${status}`
     } catch (thrown) {
       return thrown instanceof Error ? thrown.message : String(thrown)
     }
   }
   try {
-    return await firstGood(attempt, attempts)
+    return await firstSuccess(attempt, attempts)
   } finally {
     signal.removeEventListener('abort', end)
-    ending.abort()
+    stop.abort()
   }
 }
 
-/** The last failure, when all have failed. */
-function firstGood(attempt: () => Promise<string | undefined>, mostAttempts: number): Promise<string | undefined> {
+function firstSuccess(attempt: () => Promise<string | undefined>, maxAttempts: number): Promise<string | undefined> {
   return new Promise((resolve) => {
-    let begun = 0
+    let started = 0
     let failed = 0
     let timer: NodeJS.Timeout | undefined
-    const begin = (): void => {
+    const start = (): void => {
       clearTimeout(timer)
-      if (begun === mostAttempts) return
-      begun += 1
-      timer = setTimeout(begin, patienceMs)
+      if (started === maxAttempts) return
+      started += 1
+      timer = setTimeout(start, nextAttemptMs)
       void attempt().then((problem) => {
         if (problem !== undefined) failed += 1
-        if (problem === undefined || failed === mostAttempts) {
+        if (problem === undefined || failed === maxAttempts) {
           clearTimeout(timer)
           resolve(problem)
-        } else begin()
+        } else start()
       })
     }
-    begin()
+    start()
   })
 }

@@ -1,26 +1,25 @@
-// What is kept of somebody else's document, and what is not.
+// Reading OpenAPI documents of extension API servers: kept parts, dropped parts, limits.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SpecParts } from '../../api/remote-openapi.js'
-import { atOnce } from '../../base/pieces.js'
-import { readSpec, specLimits } from './read-spec.js'
+import type { SpecParts } from '@cluster-apiserver/api/api/catalog/remote-openapi.js'
+import { readSpec, specLimits } from './read-remote-openapi.js'
 
-const of = { name: 'v1.g.example', group: 'g.example', version: 'v1' }
-const read = (document: unknown) => atOnce(readSpec(of, Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))))
+const version = { name: 'v1.g.example', group: 'g.example', version: 'v1' }
+const read = (document: unknown) => readSpec(version, Buffer.from(typeof document === 'string' ? document : JSON.stringify(document)))
 const partOf = (parts: SpecParts, name: string): unknown => JSON.parse(Buffer.from(parts.get(name) ?? []).toString())
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
-const answering = (schema: object) => ({ get: { responses: { 200: { description: 'OK', schema } } } })
+const respondingWith = (schema: object) => ({ get: { responses: { 200: { description: 'OK', schema } } } })
 
-test('the paths of the version, and what they need, and whatever that needs', () => {
+test('keeps the paths of the version and all definitions they refer to', () => {
   const { paths, definitions } = read({
     swagger: '2.0',
     paths: {
-      '/apis/g.example/v1/': answering(ref('List')),
-      '/apis/g.example/v1/things': answering(ref('A')),
-      '/apis/g.example/v10/things': answering(ref('Other')),
-      '/apis/g.example/v1beta1/things': answering(ref('Other')),
-      '/version': answering(ref('Other')),
+      '/apis/g.example/v1/': respondingWith(ref('List')),
+      '/apis/g.example/v1/things': respondingWith(ref('A')),
+      '/apis/g.example/v10/things': respondingWith(ref('Other')),
+      '/apis/g.example/v1beta1/things': respondingWith(ref('Other')),
+      '/version': respondingWith(ref('Other')),
     },
     definitions: {
       A: { properties: { b: ref('B'), missing: ref('Missing') } },
@@ -34,14 +33,14 @@ test('the paths of the version, and what they need, and whatever that needs', ()
   assert.deepEqual(partOf(definitions, 'Missing'), { type: 'object' })
 })
 
-test('parameters that the document keeps for all are put where they are meant', () => {
+test('shared parameters are inlined', () => {
   const path = '/apis/g.example/v1/things'
   const item = { get: { parameters: [{ $ref: '#/parameters/p' }, { $ref: '#/parameters/none' }, { $ref: 'file:///etc/passwd' }] } }
   const { paths } = read({ paths: { [path]: item }, parameters: { p: { name: 'limit', in: 'query', type: 'integer' } } })
   assert.deepEqual(partOf(paths, path), { get: { parameters: [{ name: 'limit', in: 'query', type: 'integer' }] } })
 })
 
-test('nothing is kept that such a document does not have', () => {
+test('fields of unknown name or type are dropped', () => {
   const path = '/apis/g.example/v1/things'
   const item = {
     get: {
@@ -54,15 +53,15 @@ test('nothing is kept that such a document does not have', () => {
     trace: {},
     'x-own': { any: ['thing'] },
   }
-  const strange = {
+  const withUnknownFields = {
     type: ['string', 'null'],
     oneOf: [{}],
-    properties: { a: 5, b: { $ref: 'http://elsewhere/' }, c: { additionalProperties: true } },
+    properties: { a: 5, b: { $ref: 'http://other/' }, c: { additionalProperties: true } },
     required: ['a', 1],
     maximum: '7',
     'x-mark': 1,
   }
-  const { paths, definitions } = read({ paths: { [path]: item }, definitions: { A: strange } })
+  const { paths, definitions } = read({ paths: { [path]: item }, definitions: { A: withUnknownFields } })
   assert.deepEqual(partOf(paths, path), {
     get: { operationId: 'x', responses: { 201: { schema: ref('A') } } },
     'x-own': { any: ['thing'] },
@@ -75,14 +74,14 @@ test('nothing is kept that such a document does not have', () => {
   })
 })
 
-test('what says too much, nests too deeply or is no document is refused', () => {
+test('documents that are too large, nested too deeply or malformed are rejected', () => {
   const path = '/apis/g.example/v1/things'
   const long = { description: 'x'.repeat(specLimits.partBytes + 1) }
-  assert.throws(() => read({ paths: { [path]: answering(ref('A')) }, definitions: { A: long } }), /says too much/)
-  const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${path}${i}`, { 'x-a': 'y'.repeat(300_000) }]))
-  assert.throws(() => read({ paths: many }), /says too much/)
+  assert.throws(() => read({ paths: { [path]: respondingWith(ref('A')) }, definitions: { A: long } }), /has more than/)
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${path}${i}`, { 'x-a': 'y'.repeat(300_000) }]))
+  assert.throws(() => read({ paths: many }), /has more than/)
   assert.throws(() => read(`{"paths":{"${path}":${'{"a":'.repeat(200)}1${'}'.repeat(201)}}`), /nests more than/)
-  assert.throws(() => read('<html>'), /cut short/)
+  assert.throws(() => read('<html>'), /truncated/)
   assert.throws(() => read(`{"paths":{"${path}":{nonsense}}}`), SyntaxError)
-  assert.throws(() => read({ paths: { [path]: 5 } }), /is no object/)
+  assert.throws(() => read({ paths: { [path]: 5 } }), /is not an object/)
 })

@@ -1,9 +1,60 @@
-// Parts of OpenAPI documents of somebody else's making: of what they say, that is kept which such a document may say, in the form that it may
-// have. What is left can be put into any document of ours, whatever it was before.
+// Reads the paths of one version and their definitions from the OpenAPI v2 document of an extension API server, within limits.
 
-import type { SpecPart } from '../../api/remote-openapi.js'
-import { isRecord } from '../../schema/read.js'
+import type { RemoteSpec, SpecPart } from '@cluster-apiserver/api/api/catalog/remote-openapi.js'
+import { type Slices, sliceMembers } from '@cluster-apiserver/api/codec/json/json-slices.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
 
+const readMembers: ReadonlySet<string> = new Set(['paths', 'definitions', 'parameters'])
+
+export const specLimits = {
+  bytes: 8 << 20,
+  depth: 100,
+  partBytes: 512 << 10,
+  keptBytes: 4 << 20,
+}
+
+export function readSpec({ name, group, version }: Pick<RemoteSpec, 'name' | 'group' | 'version'>, document: Buffer): RemoteSpec {
+  const slices = sliceMembers(document, readMembers, specLimits)
+  const parts = new SpecParts(slices)
+  const parameterOf = (parameter: string): unknown => parts.read('parameters', parameter)
+  const prefix = `/apis/${group}/${version}/`
+  const paths = new Map<string, Uint8Array>()
+  const needed = new Set<string>()
+  for (const path of slices.get('paths')?.keys() ?? []) {
+    if (path !== prefix.slice(0, -1) && !path.startsWith(prefix)) continue
+    const item = cleanPathItem(parts.read('paths', path), parameterOf)
+    if (item === undefined) throw new Error(`path ${path} of the OpenAPI document is not an object`)
+    paths.set(path, Buffer.from(JSON.stringify(item)))
+    for (const each of definitionsIn(item)) needed.add(each)
+  }
+  const definitions = new Map<string, Uint8Array>()
+  for (const each of needed) {
+    const definition = cleanDefinition(parts.read('definitions', each))
+    definitions.set(each, Buffer.from(JSON.stringify(definition ?? { type: 'object' })))
+    for (const other of definitionsIn(definition)) needed.add(other)
+  }
+  return { name, group, version, paths, definitions }
+}
+
+class SpecParts {
+  private readonly slices: ReadonlyMap<string, Slices>
+  private keptBytes = 0
+
+  constructor(slices: ReadonlyMap<string, Slices>) {
+    this.slices = slices
+  }
+
+  read(member: string, name: string): unknown {
+    const bytes = this.slices.get(member)?.get(name)
+    if (bytes === undefined) return undefined
+    this.keptBytes += bytes.length
+    if (bytes.length > specLimits.partBytes || this.keptBytes > specLimits.keptBytes)
+      throw new Error(`the OpenAPI document has more than ${specLimits.keptBytes} bytes, or a part of more than ${specLimits.partBytes}`)
+    return JSON.parse(bytes.toString())
+  }
+}
+
+/** Returns undefined for a value of another type, so that the member is dropped. */
 type Clean = (value: unknown) => unknown
 
 const text: Clean = (value) => (typeof value === 'string' ? value : undefined)
@@ -27,7 +78,6 @@ const mapOf =
     return Object.fromEntries(entries.filter(([, each]) => each !== undefined))
   }
 
-/** Only members that are known, and extensions. */
 const record =
   (fields: () => { readonly [name: string]: Clean }): Clean =>
   (value) => {
@@ -35,8 +85,8 @@ const record =
     const known = fields()
     const cleaned: Record<string, unknown> = {}
     for (const [name, each] of Object.entries(value)) {
-      const made = name.startsWith('x-') ? each : Object.hasOwn(known, name) ? known[name]?.(each) : undefined
-      if (made !== undefined) cleaned[name] = made
+      const cleanedValue = name.startsWith('x-') ? each : Object.hasOwn(known, name) ? known[name]?.(each) : undefined
+      if (cleanedValue !== undefined) cleaned[name] = cleanedValue
     }
     return cleaned
   }
@@ -88,19 +138,19 @@ const operationFields = {
   responses: mapOf(record(() => ({ description: text, schema }))),
 }
 
-export const definitionRoot = '#/definitions/'
+const definitionRoot = '#/definitions/'
 const parameterRoot = '#/parameters/'
 
-export const cleanDefinition = (value: unknown): SpecPart | undefined => schema(value) as SpecPart | undefined
+const cleanDefinition = (value: unknown): SpecPart | undefined => schema(value) as SpecPart | undefined
 
-/** `parameterOf`: one that the document keeps for all, by its name. */
-export function cleanPathItem(value: unknown, parameterOf: (name: string) => unknown): SpecPart | undefined {
-  const plain = record(() => parameterFields)
+/** `parameterOf`: finds a shared parameter of the document. */
+function cleanPathItem(value: unknown, parameterOf: (name: string) => unknown): SpecPart | undefined {
+  const cleanParameter = record(() => parameterFields)
   const parameter: Clean = (each) => {
     const ref = isRecord(each) ? each['$ref'] : undefined
     const found = typeof ref === 'string' && ref.startsWith(parameterRoot) ? parameterOf(ref.slice(parameterRoot.length)) : each
-    const cleaned = plain(found) as SpecPart | undefined
-    // One without a name or a place is none, and of those in the body there is the schema alone.
+    const cleaned = cleanParameter(found) as SpecPart | undefined
+    // Keep only named body parameters with a schema, and named path and query parameters.
     if (cleaned?.['name'] === undefined || cleaned['in'] === undefined) return undefined
     if (cleaned['in'] === 'body') return cleaned['schema'] === undefined ? undefined : cleaned
     const { schema: _schema, ...rest } = cleaned
@@ -112,8 +162,7 @@ export function cleanPathItem(value: unknown, parameterOf: (name: string) => unk
   return record(() => ({ ...Object.fromEntries(methods), parameters }))(value) as SpecPart | undefined
 }
 
-/** The names of the definitions that a part speaks of. */
-export function definitionsIn(part: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
+function definitionsIn(part: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
   if (Array.isArray(part)) for (const each of part) definitionsIn(each, found)
   else if (isRecord(part)) {
     for (const [name, each] of Object.entries(part)) {

@@ -1,16 +1,15 @@
-// Bootstrap tokens whose time is over are deleted.
+// Deletes Secrets of expired bootstrap tokens.
 
-import { ApiError } from '../api/api-error.js'
-import { isBootstrapSecretName, readBootstrapSecret } from '../auth/bootstrap-secret.js'
-import { timerMs } from '../base/clock.js'
-import { partsOf } from '../objects/keys.js'
-import { remove } from '../verbs/delete.js'
-import { KeyedLoop, type LoopParts } from './kit/loop.js'
-import type { Loop } from './leader-election.js'
-import { ownCall } from './own-call.js'
+import { timerMs } from '@cluster-apiserver/api/base/clock.js'
+import { isBootstrapSecretName, readBootstrapSecret } from '../../auth/tokens/bootstrap-tokens.js'
+import { partsOf } from '../../objects/object-keys.js'
+import { remove } from '../../verbs/delete.js'
+import { type ControllerParts, KeyedController } from '../framework/controller.js'
+import { ignoreErrors, internalCall, notFoundOrConflict } from '../framework/internal-call.js'
+import type { Controller } from '../leader-election/leader-election.js'
 
-export const tokenCleaner = (parts: LoopParts): Loop =>
-  new KeyedLoop(parts, {
+export const bootstrapTokenCleaner = (parts: ControllerParts): Controller =>
+  new KeyedController(parts, {
     name: 'token_cleaner',
     sources: (catalog) => {
       const resource = catalog.find('', 'v1', 'secrets')
@@ -20,15 +19,14 @@ export const tokenCleaner = (parts: LoopParts): Loop =>
           resource,
           namespace: parts.engine.identity.prefixed('system'),
           matches: ({ key }) => isBootstrapSecretName(partsOf(resource, key).name),
-          keyOf: ({ key }, seen) => (seen === 'DELETED' ? undefined : partsOf(resource, key).name),
+          keyOf: ({ key }, eventType) => (eventType === 'DELETED' ? undefined : partsOf(resource, key).name),
         },
       ]
     },
-    work: (name) => cleanUp(parts, name),
+    work: (name) => deleteExpired(parts, name),
   })
 
-/** Gives when to look again. */
-async function cleanUp({ engine, catalogs }: LoopParts, name: string): Promise<{ readonly afterMs: number } | undefined> {
+async function deleteExpired({ engine, catalogs }: ControllerParts, name: string): Promise<{ readonly afterMs: number } | undefined> {
   const { identity, clock, store } = engine
   const resource = catalogs.current.find('', 'v1', 'secrets')
   const namespace = identity.prefixed('system')
@@ -36,14 +34,12 @@ async function cleanUp({ engine, catalogs }: LoopParts, name: string): Promise<{
   const secret = object && readBootstrapSecret(identity, object)
   if (resource === undefined || object === undefined || secret === undefined || secret.expiresMs === Number.POSITIVE_INFINITY)
     return undefined
-  const leftMs = secret.expiresMs - clock.now()
-  if (leftMs > 0) return { afterMs: timerMs(leftMs) }
+  const remainingMs = secret.expiresMs - clock.now()
+  if (remainingMs > 0) return { afterMs: timerMs(remainingMs) }
   const { uid = '', resourceVersion = '' } = object.metadata ?? {}
-  try {
-    await remove(engine, ownCall(engine, { resource, namespace, name, options: { preconditions: { uid, resourceVersion } } }))
-  } catch (thrown) {
-    // It was changed or deleted, of which the loop hears.
-    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
-  }
+  await ignoreErrors(
+    notFoundOrConflict,
+    remove(engine, internalCall(engine, { resource, namespace, name, options: { preconditions: { uid, resourceVersion } } })),
+  )
   return undefined
 }

@@ -1,49 +1,24 @@
-// The server among its objects: the namespaces of the system, its own service with the address behind it, and the lease that says it runs.
+// Objects of this API server: its Service, Endpoints, EndpointSlice, identity Lease, and the ConfigMap cluster-info.
 
 import { createHash } from 'node:crypto'
-import type { Identity } from '../../api/identity.js'
-import { type ApiObject, members } from '../../api/object.js'
-import { sameValue } from '../../api/validation/same-value.js'
-import type { Wanted } from './wanted.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { type ApiObject, members } from '@cluster-apiserver/api/api/object.js'
+import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import type { WantedObject } from './ensure-objects.js'
 
-export interface OwnAddresses {
-  /** The first address of the range for services: the API's own. */
+export interface ServiceAddresses {
+  /** First address of the service range. */
   readonly serviceAddress: string
   readonly securePort: number
 }
 
 export interface Listeners {
-  /** Where servers are reached, all of one family; none where nobody else can reach them. */
+  /** Addresses of all servers, of one family; empty if other machines cannot connect. */
   readonly addresses: readonly string[]
   readonly securePort: number
 }
 
-export const namespacesOf = (identity: Identity): readonly Wanted[] =>
-  ['default', identity.prefixed('node-lease'), identity.prefixed('public'), identity.prefixed('system')].map((name) => ({
-    group: '',
-    version: 'v1',
-    resource: 'namespaces',
-    object: { metadata: { name } },
-  }))
-
-const priorityClass = (name: string, value: number, description: string): Wanted => ({
-  group: { stem: 'scheduling' },
-  version: 'v1',
-  resource: 'priorityclasses',
-  object: { metadata: { name }, value, description } as ApiObject,
-})
-
-export const priorityClasses: readonly Wanted[] = [
-  priorityClass(
-    'system-cluster-critical',
-    2_000_000_000,
-    'For pods without which the cluster does not work; they may move to another node.',
-  ),
-  priorityClass('system-node-critical', 2_000_001_000, 'For pods without which their node does not work.'),
-]
-
-/** The API under the address that programs inside the cluster know. */
-export const ownService = (identity: Identity, { serviceAddress, securePort }: OwnAddresses): Wanted => ({
+export const apiServerService = (identity: Identity, { serviceAddress, securePort }: ServiceAddresses): WantedObject => ({
   group: '',
   version: 'v1',
   resource: 'services',
@@ -61,8 +36,7 @@ export const ownService = (identity: Identity, { serviceAddress, securePort }: O
   } as ApiObject,
 })
 
-/** The addresses behind the service: those, and no others. */
-export const ownEndpoints = (identity: Identity, { addresses, securePort }: Listeners): readonly Wanted[] => {
+export const apiServerEndpoints = (identity: Identity, { addresses, securePort }: Listeners): readonly WantedObject[] => {
   const [first] = addresses
   if (first === undefined) return []
   const endpoints = {
@@ -86,7 +60,7 @@ export const ownEndpoints = (identity: Identity, { addresses, securePort }: List
       resource: 'endpoints',
       namespace: 'default',
       object: endpoints,
-      reconcile: followMembers(['subsets']),
+      reconcile: copyMembers(['subsets']),
     },
     {
       group: { stem: 'discovery' },
@@ -94,31 +68,56 @@ export const ownEndpoints = (identity: Identity, { addresses, securePort }: List
       resource: 'endpointslices',
       namespace: 'default',
       object: slice,
-      isOutlived: (stored, wanted) => members(stored)['addressType'] !== members(wanted)['addressType'],
-      reconcile: followMembers(['endpoints', 'ports']),
+      mustRecreate: (stored, wanted) => members(stored)['addressType'] !== members(wanted)['addressType'],
+      reconcile: copyMembers(['endpoints', 'ports']),
     },
   ]
 }
 
-/** The stored object with these members as they are wanted. */
-const followMembers =
+export interface ClusterInfo {
+  /** URL of this server. */
+  readonly server: string
+  readonly caPem: string
+}
+
+/** The ConfigMap cluster-info, for machines that join the cluster. Created if missing, but never changed: other programs edit it. */
+export const clusterInfo = (identity: Identity, { server, caPem }: ClusterInfo): WantedObject => {
+  const kubeconfig = `apiVersion: v1
+clusters:
+- cluster:
+    certificate-authority-data: ${Buffer.from(caPem).toString('base64')}
+    server: ${server}
+  name: ""
+contexts: null
+current-context: ""
+kind: Config
+preferences: {}
+users: null
+`
+  const namespace = identity.prefixed('public')
+  const object = { metadata: { name: 'cluster-info', namespace }, data: { kubeconfig } } as ApiObject
+  return { group: '', version: 'v1', resource: 'configmaps', namespace, object }
+}
+
+const copyMembers =
   (names: readonly string[]) =>
   (stored: ApiObject, wanted: ApiObject): ApiObject => {
-    const [was, is] = [members(stored), members(wanted)]
-    if (names.every((name) => sameValue(was[name], is[name]))) return stored
-    return { ...stored, ...Object.fromEntries(names.map((name) => [name, is[name]])) }
+    const [storedMembers, wantedMembers] = [members(stored), members(wanted)]
+    if (names.every((name) => sameValue(storedMembers[name], wantedMembers[name]))) return stored
+    return { ...stored, ...Object.fromEntries(names.map((name) => [name, wantedMembers[name]])) }
   }
 
 export interface ServerName {
   readonly hostname: string
-  /** The word that tells this run of the server from others on the same machine. */
   readonly holder: string
-  /** How long others believe that it runs after it was last heard of. */
   readonly leaseSeconds: number
 }
 
-/** That this server runs, and since when it was last heard of. The name is the machine's, so that a new start takes the old one over. */
-export function ownLease(identity: Identity, { hostname, holder, leaseSeconds, now }: ServerName & { readonly now: number }): Wanted {
+/** Named after the host, so that a restart takes over the lease. */
+export function apiServerLease(
+  identity: Identity,
+  { hostname, holder, leaseSeconds, now }: ServerName & { readonly now: number },
+): WantedObject {
   const name = identity.prefixed(`apiserver-${base32(createHash('sha256').update(hostname).digest().subarray(0, 16))}`)
   return {
     group: { stem: 'coordination' },
@@ -129,7 +128,7 @@ export function ownLease(identity: Identity, { hostname, holder, leaseSeconds, n
       metadata: {
         name,
         namespace: identity.prefixed('system'),
-        // The first one is in the domain of groups.
+        // The domain of the first label is that of API groups.
         labels: { [`${identity.groupSuffix}/component`]: identity.prefixed('apiserver'), [identity.label('hostname')]: hostname },
       },
       spec: {
@@ -138,14 +137,14 @@ export function ownLease(identity: Identity, { hostname, holder, leaseSeconds, n
         renewTime: `${new Date(now).toISOString().slice(0, -1)}000Z`,
       },
     } as ApiObject,
-    reconcile: followMembers(['spec']),
+    reconcile: copyMembers(['spec']),
   }
 }
 
-const letters = 'abcdefghijklmnopqrstuvwxyz234567'
+const base32Alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** RFC 4648, in small letters and without padding. */
+/** RFC 4648, in lower case and without padding. */
 export function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
-  return (bits.match(/.{1,5}/g) ?? []).map((five) => letters[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
+  return (bits.match(/.{1,5}/g) ?? []).map((fiveBits) => base32Alphabet[Number.parseInt(fiveBits.padEnd(5, '0'), 2)]).join('')
 }

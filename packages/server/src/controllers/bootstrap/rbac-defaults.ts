@@ -1,20 +1,25 @@
-// Roles and bindings of a fresh server, and how they are kept whole: what is missing is added at every start, what somebody added
-// stays, and an object whose annotation forbids it is left alone.
+// Default RBAC roles and bindings. A start adds missing rules and subjects, keeps additions, and skips objects with autoupdate=false.
 
-import type { FeatureGates } from '../../api/definition.js'
-import type { Identity } from '../../api/identity.js'
-import type { ApiObject, ObjectMeta } from '../../api/object.js'
-import { sameValue } from '../../api/validation/same-value.js'
-import type { AggregationRule, ClusterRole, PolicyRule, RoleRef, Subject } from '../../resources/rbac-authorization/v1.schema.js'
-import { type BindingTemplate, clusterBindings, namespaceBindings, subjectsOf } from './bindings.js'
-import { componentRoles } from './component-roles.js'
-import { controllerRoles } from './controller-roles.js'
-import { covers } from './covered-rules.js'
-import { namespaceRoles } from './namespace-roles.js'
-import { peopleRoles } from './people-roles.js'
-import { type RoleTemplate, ruleOf } from './rules.js'
-import type { Wanted } from './wanted.js'
-import { spell } from './words.js'
+import type { FeatureGates } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import type { ApiObject, ObjectMeta } from '@cluster-apiserver/api/api/object.js'
+import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import type {
+  AggregationRule,
+  ClusterRole,
+  PolicyRule,
+  RoleRef,
+  Subject,
+} from '@cluster-apiserver/api/resources/rbac-authorization/v1.schema.js'
+import { matchesResource } from '../../auth/rbac/missing-permissions.js'
+import { matchesPath } from '../../auth/rbac/role-rules.js'
+import { componentRoles } from './data/component-roles.js'
+import { controllerRoles } from './data/controller-roles.js'
+import { namespaceRoles } from './data/namespace-roles.js'
+import { type BindingTemplate, clusterRoleBindings, roleBindings } from './data/role-bindings.js'
+import { expandName, type RoleTemplate, ruleOf } from './data/role-template.js'
+import { userFacingRoles } from './data/user-facing-roles.js'
+import type { WantedObject } from './ensure-objects.js'
 
 interface Binding extends ApiObject {
   readonly subjects?: readonly Subject[]
@@ -22,40 +27,44 @@ interface Binding extends ApiObject {
 }
 
 const stem = 'rbac.authorization'
-const ofController = 'system:controller:'
+const controllerPrefix = 'system:controller:'
 
-export function accessObjects(identity: Identity, gates: FeatureGates): readonly Wanted[] {
+export function rbacDefaults(identity: Identity, gates: FeatureGates): readonly WantedObject[] {
   const isOn = ({ gate }: { readonly gate?: string }): boolean => gate === undefined || gates(gate)
-  const controllers = controllerRoles().filter(isOn)
+  const controllers = controllerRoles.filter(isOn)
   const roles = [
-    ...peopleRoles(),
-    ...componentRoles(),
-    ...controllers.map((role) => ({ ...role, name: `${ofController}${role.name}` })),
-    ...namespaceRoles(),
+    ...userFacingRoles,
+    ...componentRoles,
+    ...controllers.map((role) => ({ ...role, name: `${controllerPrefix}${role.name}` })),
+    ...namespaceRoles,
   ].map((role) => (role.rules === undefined ? role : { ...role, rules: role.rules.filter(isOn) }))
   const bindings: readonly BindingTemplate[] = [
-    ...clusterBindings,
-    ...controllers.map(({ name }) => ({ name: `${ofController}${name}`, subjects: `ServiceAccount:${name}` })),
-    ...namespaceBindings,
+    ...clusterRoleBindings,
+    ...controllers.map(({ name }) => ({ name: `${controllerPrefix}${name}`, subjects: `ServiceAccount:${name}` })),
+    ...roleBindings,
   ]
   return [
-    ...roles.map((template) => place(identity, template, template.namespace === undefined ? 'clusterroles' : 'roles', roleOf)),
+    ...roles.map((template) => wantedObject(identity, template, template.namespace === undefined ? 'clusterroles' : 'roles', roleOf)),
     ...bindings.map((template) =>
-      place(identity, template, template.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf),
+      wantedObject(identity, template, template.namespace === undefined ? 'clusterrolebindings' : 'rolebindings', bindingOf),
     ),
   ]
 }
 
-/** What every agent of a node may do: the rules of the role that used to be bound to all of them. */
 export function nodeRules(identity: Identity, gates: FeatureGates): readonly PolicyRule[] {
-  const { rules = [] } = componentRoles().find(({ name }) => name === 'system:node') ?? {}
+  const { rules = [] } = componentRoles.find(({ name }) => name === 'system:node') ?? {}
   return rules.filter(({ gate }) => gate === undefined || gates(gate)).map((rule) => ruleOf(identity, rule))
 }
 
 type Named = { readonly name: string; readonly namespace?: string }
 
-function place<T extends Named>(identity: Identity, template: T, resource: string, make: (identity: Identity, template: T) => ApiObject) {
-  const namespace = template.namespace === undefined ? {} : { namespace: spell(identity, template.namespace) }
+function wantedObject<T extends Named>(
+  identity: Identity,
+  template: T,
+  resource: string,
+  make: (identity: Identity, template: T) => ApiObject,
+) {
+  const namespace = template.namespace === undefined ? {} : { namespace: expandName(identity, template.namespace) }
   const reconcile = resource.endsWith('bindings') ? reconcileBinding : reconcileRole
   return {
     group: { stem },
@@ -64,35 +73,36 @@ function place<T extends Named>(identity: Identity, template: T, resource: strin
     ...namespace,
     shape: shapeOf(template),
     object: make(identity, template),
-    reconcile: (stored: ApiObject, wanted: ApiObject) => (isProtected(identity, stored) ? stored : reconcile(stored, wanted)),
-  } satisfies Wanted
+    reconcile: (stored: ApiObject, wanted: ApiObject) => (isAutoupdateOff(identity, stored) ? stored : reconcile(stored, wanted)),
+  } satisfies WantedObject
 }
 
-const shapeOf = ({ rules, partOf, collects, subjects }: Partial<RoleTemplate & BindingTemplate>): string =>
-  [rules === undefined, partOf, collects, subjects === ''].join(' ')
+const shapeOf = ({ rules, aggregateTo, aggregatesFrom, subjects }: Partial<RoleTemplate & BindingTemplate>): string =>
+  [rules === undefined, aggregateTo, aggregatesFrom, subjects === ''].join(' ')
 
-/** In the domain of labels, unlike the labels of aggregation, which are in that of groups. */
+/** This annotation has the domain of labels; aggregation labels have the domain of API groups. */
 const annotationOf = (identity: Identity): string => identity.label('autoupdate', stem)
 
-const isProtected = (identity: Identity, { metadata }: ApiObject): boolean => metadata?.annotations?.[annotationOf(identity)] === 'false'
+const isAutoupdateOff = (identity: Identity, { metadata }: ApiObject): boolean =>
+  metadata?.annotations?.[annotationOf(identity)] === 'false'
 
 const aggregationLabel = (identity: Identity, to: string): string => `${identity.group({ stem })}/aggregate-to-${to}`
 
 const metadataOf = (identity: Identity, { name, namespace }: Named, labels: { readonly [name: string]: string } = {}): ObjectMeta => ({
-  name: spell(identity, name),
-  ...(namespace === undefined ? {} : { namespace: spell(identity, namespace) }),
+  name: expandName(identity, name),
+  ...(namespace === undefined ? {} : { namespace: expandName(identity, namespace) }),
   labels: { [identity.label('bootstrapping')]: 'rbac-defaults', ...labels },
   annotations: { [annotationOf(identity)]: 'true' },
 })
 
 function roleOf(identity: Identity, template: RoleTemplate): ClusterRole {
-  const { rules, partOf, collects } = template
+  const { rules, aggregateTo, aggregatesFrom } = template
   return {
-    metadata: metadataOf(identity, template, partOf === undefined ? {} : { [aggregationLabel(identity, partOf)]: 'true' }),
+    metadata: metadataOf(identity, template, aggregateTo === undefined ? {} : { [aggregationLabel(identity, aggregateTo)]: 'true' }),
     ...(rules === undefined ? {} : { rules: rules.map((rule) => ruleOf(identity, rule)) }),
-    ...(collects === undefined
+    ...(aggregatesFrom === undefined
       ? {}
-      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel(identity, collects)]: 'true' } }] } }),
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [aggregationLabel(identity, aggregatesFrom)]: 'true' } }] } }),
   }
 }
 
@@ -104,7 +114,7 @@ function bindingOf(identity: Identity, template: BindingTemplate): Binding {
     roleRef: {
       apiGroup: identity.group({ stem }),
       kind: template.namespace === undefined ? 'ClusterRole' : 'Role',
-      name: spell(identity, template.role ?? template.name),
+      name: expandName(identity, template.role ?? template.name),
     },
   }
 }
@@ -120,24 +130,23 @@ export function reconcileRole(stored: Role, wanted: Role): Role {
   const missingSelectors = (wanted.aggregationRule?.clusterRoleSelectors ?? []).filter(
     (selector) => !selectors.some((other) => sameValue(other, selector)),
   )
-  const whole = withMissingMetadata(stored, wanted)
-  if (missing.length === 0 && missingSelectors.length === 0) return whole
+  const updated = withMissingMetadata(stored, wanted)
+  if (missing.length === 0 && missingSelectors.length === 0) return updated
   return {
-    ...whole,
+    ...updated,
     ...(missing.length === 0 ? {} : { rules: [...(stored.rules ?? []), ...missing] }),
     ...(missingSelectors.length === 0 ? {} : { aggregationRule: { clusterRoleSelectors: [...selectors, ...missingSelectors] } }),
   }
 }
 
-/** The role of a binding cannot be changed: one with another role is somebody's own, whatever its name. */
+/** A binding with another roleRef, which is immutable, belongs to the user. */
 export function reconcileBinding(stored: Binding, wanted: Binding): Binding {
   if (!sameValue(stored.roleRef, wanted.roleRef)) return stored
   const missing = (wanted.subjects ?? []).filter((subject) => !(stored.subjects ?? []).some((other) => sameValue(other, subject)))
-  const whole = withMissingMetadata(stored, wanted)
-  return missing.length === 0 ? whole : { ...whole, subjects: [...(stored.subjects ?? []), ...missing] }
+  const updated = withMissingMetadata(stored, wanted)
+  return missing.length === 0 ? updated : { ...updated, subjects: [...(stored.subjects ?? []), ...missing] }
 }
 
-/** Labels and annotations that are missing; a value that somebody changed stays as it is. */
 function withMissingMetadata<T extends ApiObject>(stored: T, wanted: T): T {
   const [labels, annotations] = [stored.metadata?.labels ?? {}, stored.metadata?.annotations ?? {}]
   const has = (map: object, names: object | undefined): boolean => Object.keys(names ?? {}).every((name) => name in map)
@@ -150,4 +159,42 @@ function withMissingMetadata<T extends ApiObject>(stored: T, wanted: T): T {
       annotations: { ...wanted.metadata?.annotations, ...annotations },
     },
   }
+}
+
+export const covers = (rules: readonly PolicyRule[], rule: PolicyRule): boolean =>
+  rules.some((existing) => coversRule(existing, rule)) ||
+  singleRules(rule).every((single) => rules.some((existing) => coversRule(existing, single)))
+
+function singleRules({ verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: PolicyRule): PolicyRule[] {
+  const names = resourceNames.length === 0 ? [{}] : resourceNames.map((name) => ({ resourceNames: [name] }))
+  return verbs.flatMap((verb) => [
+    ...apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => names.map((name) => ({ verbs: [verb], apiGroups: [group], resources: [resource], ...name }))),
+    ),
+    ...nonResourceURLs.map((path) => ({ verbs: [verb], nonResourceURLs: [path] })),
+  ])
+}
+
+function coversRule(existing: PolicyRule, rule: PolicyRule): boolean {
+  const names = existing.resourceNames ?? []
+  return (
+    hasAll(existing.verbs, rule.verbs) &&
+    hasAll(existing.apiGroups, rule.apiGroups) &&
+    (rule.resources ?? []).every((resource) => matchesResource(existing.resources ?? [], resource)) &&
+    (names.length === 0 || ((rule.resourceNames ?? []).length > 0 && (rule.resourceNames ?? []).every((name) => names.includes(name)))) &&
+    (rule.nonResourceURLs ?? []).every((path) => (existing.nonResourceURLs ?? []).some((pattern) => matchesPath(pattern, path)))
+  )
+}
+
+const hasAll = (existing: readonly string[] = [], wanted: readonly string[] = []): boolean =>
+  existing.includes('*') || wanted.every((item) => existing.includes(item))
+
+export function subjectsOf(identity: Identity, text: string): readonly Subject[] {
+  if (text === '') return []
+  return text.split(' ').map((item) => {
+    const end = item.indexOf(':')
+    const [kind, name] = [item.slice(0, end), expandName(identity, item.slice(end + 1))]
+    if (kind === 'ServiceAccount') return { kind, name, namespace: identity.prefixed('system') }
+    return { kind, apiGroup: identity.group({ stem: 'rbac.authorization' }), name }
+  })
 }

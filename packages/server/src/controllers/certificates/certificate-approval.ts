@@ -1,67 +1,71 @@
-// Requests of node agents for their client certificates are approved where whoever asks may have such a certificate without being asked.
+// Approves CertificateSigningRequests for kubelet client certificates if the requester has the permission (csrapproving).
 
-import { ApiError } from '../../api/api-error.js'
-import type { Identity } from '../../api/identity.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import {
+  type CertificateRequest,
+  readCertificateRequest,
+  SignedDataError,
+} from '@cluster-apiserver/api/resources/certificates/certificate-der.js'
+import type { CertificateSigningRequest } from '@cluster-apiserver/api/resources/certificates/v1.schema.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import { type AccessAttributes, authorizeWith } from '../../auth/authorize.js'
-import { partsOf } from '../../objects/keys.js'
-import { leanObject } from '../../objects/lean-object.js'
-import { type CertificateRequest, readCertificateRequest, SignedDataError } from '../../resources/certificates/signed-data.js'
-import type { CertificateSigningRequest } from '../../resources/certificates/v1.schema.js'
-import { timeOf } from '../../schema/scalars.js'
-import type { Outcome } from '../kit/keyed-queue.js'
-import { KeyedLoop, type LoopParts } from '../kit/loop.js'
-import type { Loop } from '../leader-election.js'
-import { patchOwn } from '../own-write.js'
-import { signerNames, signerRules } from '../signer-rules.js'
+import { partsOf } from '../../objects/object-keys.js'
+import { type ControllerParts, KeyedController } from '../framework/controller.js'
+import { ignoreErrors, internalPatch, notFoundOrConflict } from '../framework/internal-call.js'
+import type { Outcome } from '../framework/work-queue.js'
+import type { Controller } from '../leader-election/leader-election.js'
+import { signerNames, signerRules } from './signer-rules.js'
 
-export const certificateApproval = (parts: LoopParts): Loop =>
-  new KeyedLoop(parts, {
+export const certificateApproval = (parts: ControllerParts): Controller =>
+  new KeyedController(parts, {
     name: 'csrapproving',
-    backOff: { firstMs: 200, mostMs: 1_000_000 },
+    backOff: { firstMs: 200, maxMs: 1_000_000 },
     sources: () => {
       const resource = requestsOf(parts)
       if (resource === undefined) return []
-      return [{ resource, namespace: '', keyOf: ({ key }, seen) => (seen === 'DELETED' ? undefined : partsOf(resource, key).name) }]
+      return [
+        { resource, namespace: '', keyOf: ({ key }, eventType) => (eventType === 'DELETED' ? undefined : partsOf(resource, key).name) },
+      ]
     },
     work: (name) => approve(parts, name),
   })
 
-export const requestsOf = ({ engine, catalogs }: LoopParts) =>
+export const requestsOf = ({ engine, catalogs }: ControllerParts) =>
   catalogs.current.find(engine.identity.group({ stem: 'certificates' }), 'v1', 'certificatesigningrequests')
 
-/** Who may have which certificate is known by these two rights, the first for the own one, the second for any. */
-const cases = [
+/** Permission to create this subresource: `selfnodeclient` for the node's own certificate, `nodeclient` for that of any node. */
+const approvalRules = [
   {
     subresource: 'selfnodeclient',
-    isMeant: (username: string, { commonName }: CertificateRequest) => username === commonName,
+    applies: (username: string, { commonName }: CertificateRequest) => username === commonName,
     message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
   },
   {
     subresource: 'nodeclient',
-    isMeant: () => true,
+    applies: () => true,
     message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
   },
 ] as const
 
-async function approve(parts: LoopParts, name: string): Promise<Outcome> {
+async function approve(parts: ControllerParts, name: string): Promise<Outcome> {
   const { engine } = parts
   const resource = requestsOf(parts)
   const stored = resource && engine.store.read({ resource, namespace: '', name })
-  const request = resource && stored && (leanObject(stored, resource) as CertificateSigningRequest)
+  const request = resource && stored && (stored.decode(resource) as CertificateSigningRequest)
   if (resource === undefined || request === undefined || isDecided(request)) return undefined
-  const wanted = nodeClient(engine.identity, request)
-  if (wanted === undefined) return undefined
+  const requested = readNodeClientRequest(engine.identity, request)
+  if (requested === undefined) return undefined
   const { username = '', uid = '', groups = [], extra = {} } = request.spec ?? {}
   const user = { name: username, uid, groups, extra }
-  for (const { subresource, isMeant, message } of cases) {
-    if (!isMeant(username, wanted)) continue
+  for (const { subresource, applies, message } of approvalRules) {
+    if (!applies(username, requested)) continue
     const info = accessTo(resource.group, subresource)
     const decision = await authorizeWith(engine.access.authorizers, { user, info })
     if (decision.verdict !== 'allow') continue
-    await write(parts, { request, name, message })
+    await writeApproval(parts, { request, name, message })
     return undefined
   }
-  // Whoever is given the right later need not ask again.
+  // The permission may be granted later.
   return 'again'
 }
 
@@ -69,16 +73,15 @@ function isDecided({ status: { conditions = [], certificate = '' } = {} }: Certi
   return certificate !== '' || conditions.some(({ type }) => type === 'Approved' || type === 'Denied')
 }
 
-/** What is asked for, where that is the client certificate of a node agent. */
-function nodeClient(identity: Identity, { spec }: CertificateSigningRequest): CertificateRequest | undefined {
+function readNodeClientRequest(identity: Identity, { spec }: CertificateSigningRequest): CertificateRequest | undefined {
   const signer = signerNames(identity).nodeClient
   if (spec?.signerName !== signer) return undefined
   try {
-    const wanted = readCertificateRequest(spec.request ?? '')
+    const requested = readCertificateRequest(spec.request ?? '')
     return signerRules(identity)
       .get(signer)
-      ?.problemOf(wanted, spec.usages ?? []) === undefined
-      ? wanted
+      ?.problemOf(requested, spec.usages ?? []) === undefined
+      ? requested
       : undefined
   } catch (thrown) {
     if (thrown instanceof SignedDataError) return undefined
@@ -104,7 +107,7 @@ interface Approval {
   readonly message: string
 }
 
-async function write(parts: LoopParts, { request, name, message }: Approval): Promise<void> {
+async function writeApproval(parts: ControllerParts, { request, name, message }: Approval): Promise<void> {
   const { engine } = parts
   const resource = requestsOf(parts)
   if (resource === undefined) return
@@ -112,10 +115,8 @@ async function write(parts: LoopParts, { request, name, message }: Approval): Pr
   const approved = { type: 'Approved', status: 'True', reason: 'AutoApproved', message, lastUpdateTime: time, lastTransitionTime: time }
   const { uid = '', resourceVersion = '' } = request.metadata ?? {}
   const status = { conditions: [...(request.status?.conditions ?? []), approved] }
-  try {
-    await patchOwn(engine, { resource, name, subresource: 'approval' }, { metadata: { uid, resourceVersion }, status })
-  } catch (thrown) {
-    // Somebody changed or deleted it meanwhile, of which the loop hears.
-    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
-  }
+  await ignoreErrors(
+    notFoundOrConflict,
+    internalPatch(engine, { resource, name, subresource: 'approval' }, { metadata: { uid, resourceVersion }, status }),
+  )
 }

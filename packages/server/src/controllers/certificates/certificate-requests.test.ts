@@ -1,133 +1,138 @@
-// Requests of node agents are approved where they may be, and requests that are of no use any more go.
+// Approval of kubelet CSRs, and deletion of old CSRs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../api/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { certificate, nodeRequest, request } from '@cluster-apiserver/api/resources/certificates/certificate-signing-request.fixture.js'
+import type { CertificateSigningRequest } from '@cluster-apiserver/api/resources/certificates/v1.schema.js'
 import type { AccessRequest } from '../../auth/authorize.js'
-import { silentLogger } from '../../base/logger.js'
-import { certificate, nodeRequest, request } from '../../resources/certificates/requests.fixture.js'
-import type { CertificateSigningRequest } from '../../resources/certificates/v1.schema.js'
-import { stageOf } from '../engine.fixture.js'
-import { FakeTimers, flushTurns } from '../kit/timers.fixture.js'
-import { RawObjects } from '../raw-objects.fixture.js'
-import { certificateApproval } from './approve-requests.js'
-import { certificateCleaner } from './clean-requests.js'
+import { createTestEngine } from '../framework/engine.fixture.js'
+import { RawObjects } from '../framework/raw-objects.fixture.js'
+import { FakeTimers, flushTurns } from '../framework/timers.fixture.js'
+import { certificateApproval } from './certificate-approval.js'
+import { certificateCleaner } from './certificate-cleaner.js'
 
-const beginMs = Date.parse('2026-01-01T00:00:00Z')
+const startMs = Date.parse('2026-01-01T00:00:00Z')
 const hour = 3600
 const signerName = 'cluster.io/cluster-apiserver-client-kubelet'
 const usages = ['digital signature', 'key encipherment', 'client auth']
 
 async function setUp() {
   const timers = new FakeTimers()
-  const stage = await stageOf('cluster', { now: () => beginMs + timers.now() })
-  const resource = stage.catalog.find('certificates.cluster.io', 'v1', 'certificatesigningrequests') as Resource
-  return { timers, stage, requests: new RawObjects(stage, resource), parts: { ...stage, logger: silentLogger, timers } }
+  const testEngine = await createTestEngine('cluster', { now: () => startMs + timers.now() })
+  const resource = testEngine.catalog.find('certificates.cluster.io', 'v1', 'certificatesigningrequests') as Resource
+  return { timers, testEngine, requests: new RawObjects(testEngine, resource), parts: { ...testEngine, logger: silentLogger, timers } }
 }
 
-for (const { title, spec, may, message } of [
+for (const { title, spec, permissions, message } of [
   {
-    title: 'a node agent asks for its own',
+    title: 'a kubelet requests its own certificate',
     spec: { request: nodeRequest, username: 'system:node:n1' },
-    may: ['selfnodeclient'],
+    permissions: ['selfnodeclient'],
     message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
   },
   {
-    title: 'somebody asks for that of a node',
+    title: 'a bootstrap user requests the certificate of a node',
     spec: { request: nodeRequest, username: 'system:bootstrap:abcdef' },
-    may: ['nodeclient'],
+    permissions: ['nodeclient'],
     message: 'Auto approving kubelet client certificate after SubjectAccessReview.',
   },
   {
-    title: 'who may only have the own',
+    title: 'selfnodeclient does not allow another node',
     spec: { request: nodeRequest, username: 'system:node:n2' },
-    may: ['selfnodeclient'],
+    permissions: ['selfnodeclient'],
     message: undefined,
   },
-  { title: 'who may have none', spec: { request: nodeRequest, username: 'system:node:n1' }, may: [], message: undefined },
-  { title: 'no name of a node', spec: { request, username: 'dave' }, may: ['selfnodeclient', 'nodeclient'], message: undefined },
+  { title: 'no permission', spec: { request: nodeRequest, username: 'system:node:n1' }, permissions: [], message: undefined },
+  {
+    title: 'subject is not a node',
+    spec: { request, username: 'dave' },
+    permissions: ['selfnodeclient', 'nodeclient'],
+    message: undefined,
+  },
   {
     title: 'another signer',
     spec: { request: nodeRequest, username: 'system:node:n1', signerName: 'cluster.io/cluster-apiserver-client' },
-    may: ['selfnodeclient', 'nodeclient'],
+    permissions: ['selfnodeclient', 'nodeclient'],
     message: undefined,
   },
   {
-    title: 'for other uses',
+    title: 'other usages',
     spec: { request: nodeRequest, username: 'system:node:n1', usages: ['server auth'] },
-    may: ['selfnodeclient', 'nodeclient'],
+    permissions: ['selfnodeclient', 'nodeclient'],
     message: undefined,
   },
 ]) {
-  test(`approved or not: ${title}`, async () => {
-    const { timers, stage, requests, parts } = await setUp()
-    const asked: AccessRequest[] = []
+  test(`approval: ${title}`, async () => {
+    const { timers, testEngine, requests, parts } = await setUp()
+    const accessRequests: AccessRequest[] = []
     const authorize = (access: AccessRequest) => {
-      asked.push(access)
-      return may.includes(access.info.subresource)
+      accessRequests.push(access)
+      return permissions.includes(access.info.subresource)
         ? ({ verdict: 'allow', reason: '' } as const)
         : ({ verdict: 'no-opinion', reason: '' } as const)
     }
-    Object.assign(stage.engine, { access: { authenticators: [], authorizers: [{ name: 'test', authorize }] } })
-    const loop = certificateApproval(parts)
+    Object.assign(testEngine.engine, { access: { authenticators: [], authorizers: [{ name: 'test', authorize }] } })
+    const controller = certificateApproval(parts)
     await requests.put({ metadata: { name: 'r' }, spec: { signerName, usages, groups: ['g'], ...spec } })
     await timers.advance(1000)
     await flushTurns()
     const { conditions = [] } = requests.read<CertificateSigningRequest>('r')?.status ?? {}
     const found = conditions.map((each) => [each.type, each.status, each.reason, each.message])
     assert.deepEqual(found, message === undefined ? [] : [['Approved', 'True', 'AutoApproved', message]])
-    for (const { user, info } of asked)
+    for (const { user, info } of accessRequests)
       assert.deepEqual([user.name, user.groups, info.verb, info.group], [spec.username, ['g'], 'create', 'certificates.cluster.io'])
-    await loop.close()
+    await controller.close()
   })
 }
 
-test('whoever is given the right later need not ask again', async () => {
-  const { timers, stage, requests, parts } = await setUp()
-  let may = false
-  const authorize = () => (may ? ({ verdict: 'allow', reason: '' } as const) : ({ verdict: 'no-opinion', reason: '' } as const))
-  Object.assign(stage.engine, { access: { authenticators: [], authorizers: [{ name: 'test', authorize }] } })
-  const loop = certificateApproval(parts)
+test('a request is approved after the permission is granted', async () => {
+  const { timers, testEngine, requests, parts } = await setUp()
+  let permissions = false
+  const authorize = () => (permissions ? ({ verdict: 'allow', reason: '' } as const) : ({ verdict: 'no-opinion', reason: '' } as const))
+  Object.assign(testEngine.engine, { access: { authenticators: [], authorizers: [{ name: 'test', authorize }] } })
+  const controller = certificateApproval(parts)
   await requests.put({ metadata: { name: 'r' }, spec: { signerName, usages, request: nodeRequest, username: 'system:node:n1' } })
   await timers.advance(5000)
-  may = true
+  permissions = true
   await timers.advance(20_000)
   assert.equal(requests.read<CertificateSigningRequest>('r')?.status?.conditions?.length, 1)
-  await loop.close()
+  await controller.close()
 })
 
 const decided = (type: string) => [
   { type, status: 'True', lastUpdateTime: '2026-01-01T00:00:00Z', lastTransitionTime: '2026-01-01T00:00:00Z' },
 ]
 
-for (const { title, status, staysFor } of [
-  { title: 'answered', status: { conditions: decided('Approved'), certificate }, staysFor: hour },
-  { title: 'denied', status: { conditions: decided('Denied') }, staysFor: hour },
-  { title: 'failed', status: { conditions: [...decided('Approved'), ...decided('Failed')] }, staysFor: hour },
-  { title: 'not decided', status: {}, staysFor: 24 * hour },
-  { title: 'approved, and not answered yet', status: { conditions: decided('Approved') }, staysFor: Number.POSITIVE_INFINITY },
+for (const { title, status, keptSeconds } of [
+  { title: 'issued', status: { conditions: decided('Approved'), certificate }, keptSeconds: hour },
+  { title: 'denied', status: { conditions: decided('Denied') }, keptSeconds: hour },
+  { title: 'failed', status: { conditions: [...decided('Approved'), ...decided('Failed')] }, keptSeconds: hour },
+  { title: 'pending', status: {}, keptSeconds: 24 * hour },
+  { title: 'approved, not issued yet', status: { conditions: decided('Approved') }, keptSeconds: Number.POSITIVE_INFINITY },
 ]) {
-  test(`how long a request stays: ${title}`, async () => {
+  test(`a request is deleted after its time: ${title}`, async () => {
     const { timers, requests, parts } = await setUp()
-    const loop = certificateCleaner(parts)
+    const controller = certificateCleaner(parts)
     await requests.put({ metadata: { name: 'r' }, spec: { request, signerName, usages }, status })
-    const isForEver = staysFor === Number.POSITIVE_INFINITY
-    await timers.advance((isForEver ? 48 * hour : staysFor - 2) * 1000)
+    const isKept = keptSeconds === Number.POSITIVE_INFINITY
+    await timers.advance((isKept ? 48 * hour : keptSeconds - 2) * 1000)
     assert.notEqual(requests.read('r'), undefined)
     await timers.advance(4000)
-    assert.equal(requests.read('r') !== undefined, isForEver)
-    await loop.close()
+    assert.equal(requests.read('r') !== undefined, isKept)
+    await controller.close()
   })
 }
 
-test('a request whose certificate has ended goes, however new it is', async () => {
+test('a request with an expired certificate is deleted', async () => {
   const { timers, requests, parts } = await setUp()
-  timers.spend(Date.parse('2130-01-01T00:00:00Z') - beginMs)
-  const loop = certificateCleaner(parts)
+  timers.spend(Date.parse('2130-01-01T00:00:00Z') - startMs)
+  const controller = certificateCleaner(parts)
   const lastUpdateTime = '2130-01-01T00:00:00Z'
   const conditions = [{ type: 'Approved', status: 'True', lastUpdateTime, lastTransitionTime: lastUpdateTime }]
   await requests.put({ metadata: { name: 'r' }, spec: { request, signerName, usages }, status: { conditions, certificate } })
   await timers.advance(1000)
   assert.equal(requests.read('r'), undefined)
-  await loop.close()
+  await controller.close()
 })

@@ -1,49 +1,61 @@
-// Requests for certificates that somebody approved are signed, as far as they are for the signers that this server is.
+// Signs approved CertificateSigningRequests of the built-in signers (csrsigning).
 
-import { createPublicKey, type KeyObject, verify } from 'node:crypto'
-import { ApiError } from '../api/api-error.js'
-import type { Identity } from '../api/identity.js'
-import { type Authority, type CertificateRequest as Certificate, certifyKey, type SigningAuthority } from '../net/issue-certificate.js'
-import { partsOf } from '../objects/keys.js'
-import { leanObject } from '../objects/lean-object.js'
-import { type CertificateRequest, readCertificateRequest, SignedDataError } from '../resources/certificates/signed-data.js'
-import type { CertificateSigningRequest } from '../resources/certificates/v1.schema.js'
-import { encodeText } from '../resources/core/base64-text.js'
-import { KeyedLoop, type LoopParts } from './kit/loop.js'
-import type { Loop } from './leader-election.js'
-import { patchOwn } from './own-write.js'
+import { createPublicKey, type KeyObject, verify, X509Certificate } from 'node:crypto'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import {
+  type CertificateRequest,
+  DerError,
+  derMembers,
+  readCertificateRequest,
+  readDer,
+  SignedDataError,
+} from '@cluster-apiserver/api/resources/certificates/certificate-der.js'
+import type { CertificateSigningRequest } from '@cluster-apiserver/api/resources/certificates/v1.schema.js'
+import { encodeText } from '@cluster-apiserver/api/resources/core/base64-text.js'
+import * as der from '../../net/tls/der.js'
+import {
+  type Authority,
+  type CertificateRequest as Certificate,
+  certifyKey,
+  type KeyPair,
+  type SigningAuthority,
+} from '../../net/tls/issue-certificate.js'
+import { partsOf } from '../../objects/object-keys.js'
+import { type ControllerParts, KeyedController } from '../framework/controller.js'
+import { ignoreErrors, internalPatch, notFoundOrConflict } from '../framework/internal-call.js'
+import type { Controller } from '../leader-election/leader-election.js'
 import { signerRules } from './signer-rules.js'
 
-/** Nobody gets a certificate for less who asks for little. */
-const leastSeconds = 600
+/** Minimum lifetime, as in kube-controller-manager. */
+const minSeconds = 600
 /** For clients whose clock is behind. */
 const backdateMs = 300_000
-/** What is valid for longer than this is also shorter by what it was dated back. */
+/** From this lifetime on, the backdated time is subtracted from the end, as in kube-controller-manager. */
 const shortSeconds = 8 * 3600
 
-/** Who signs. */
 export interface Signer {
   readonly authority: Authority | SigningAuthority
-  /** When its own certificate ends, in milliseconds since 1970. */
+  /** Expiry of the CA certificate, in milliseconds since 1970. */
   readonly endMs: number
 }
 
-export interface Signing {
-  /** By the names of signers; those that are not there do not sign. */
+interface SigningOptions {
   readonly signers: ReadonlyMap<string, Signer>
-  /** How long certificates are valid at most. */
   readonly seconds: number
 }
 
 export const certificateSigning =
-  (signing: Signing) =>
-  (parts: LoopParts): Loop =>
-    new KeyedLoop(parts, {
+  (signing: SigningOptions) =>
+  (parts: ControllerParts): Controller =>
+    new KeyedController(parts, {
       name: 'csrsigning',
       sources: (catalog) => {
         const resource = catalog.find(parts.engine.identity.group({ stem: 'certificates' }), 'v1', 'certificatesigningrequests')
         if (resource === undefined) return []
-        return [{ resource, namespace: '', keyOf: ({ key }, seen) => (seen === 'DELETED' ? undefined : partsOf(resource, key).name) }]
+        return [
+          { resource, namespace: '', keyOf: ({ key }, eventType) => (eventType === 'DELETED' ? undefined : partsOf(resource, key).name) },
+        ]
       },
       work: async (name) => {
         await signIfApproved(parts, signing, name)
@@ -51,56 +63,53 @@ export const certificateSigning =
       },
     })
 
-async function signIfApproved({ engine, catalogs }: LoopParts, signing: Signing, name: string): Promise<void> {
+async function signIfApproved({ engine, catalogs }: ControllerParts, signing: SigningOptions, name: string): Promise<void> {
   const { identity, clock } = engine
   const resource = catalogs.current.find(identity.group({ stem: 'certificates' }), 'v1', 'certificatesigningrequests')
   const stored = resource && engine.store.read({ resource, namespace: '', name })
   if (resource === undefined || stored === undefined) return
-  const request = leanObject(stored, resource) as CertificateSigningRequest
-  if (!isWaiting(request)) return
+  const request = stored.decode(resource) as CertificateSigningRequest
+  if (!isReadyToSign(request)) return
   const outcome = issue(identity, signing, { request, now: clock.now() })
   if (outcome === undefined) return
   const { uid = '', resourceVersion = '' } = request.metadata ?? {}
-  try {
-    await patchOwn(engine, { resource, name, subresource: 'status' }, { metadata: { uid, resourceVersion }, status: outcome(request) })
-  } catch (thrown) {
-    // Somebody changed or deleted it meanwhile, of which the loop hears.
-    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
-  }
+  await ignoreErrors(
+    notFoundOrConflict,
+    internalPatch(engine, { resource, name, subresource: 'status' }, { metadata: { uid, resourceVersion }, status: outcome(request) }),
+  )
 }
 
-function isWaiting({ status: { conditions = [], certificate = '' } = {} }: CertificateSigningRequest): boolean {
-  const has = (wanted: string): boolean => conditions.some(({ type }) => type === wanted)
+function isReadyToSign({ status: { conditions = [], certificate = '' } = {} }: CertificateSigningRequest): boolean {
+  const has = (conditionType: string): boolean => conditions.some(({ type }) => type === conditionType)
   return certificate === '' && has('Approved') && !has('Denied') && !has('Failed')
 }
 
-type Outcome = (request: CertificateSigningRequest) => object
+type StatusChange = (request: CertificateSigningRequest) => object
 
-/** What becomes of its status; undefined: it is for other signers. */
 function issue(
   identity: Identity,
-  { signers, seconds: most }: Signing,
+  { signers, seconds: maxSeconds }: SigningOptions,
   { request, now }: { readonly request: CertificateSigningRequest; readonly now: number },
-): Outcome | undefined {
+): StatusChange | undefined {
   const { signerName = '', usages = [], expirationSeconds } = request.spec ?? {}
   const rule = signerRules(identity).get(signerName)
   const signer = signers.get(signerName)
   if (rule === undefined || signer === undefined) return undefined
   try {
-    const wanted = readCertificateRequest(request.spec?.request ?? '')
-    const publicKey = ownedKey(wanted)
-    const problem = rule.problemOf(wanted, usages)
+    const requested = readCertificateRequest(request.spec?.request ?? '')
+    const publicKey = verifiedKey(requested)
+    const problem = rule.problemOf(requested, usages)
     if (problem !== undefined) return failed(problem)
     const certificate: Certificate = {
-      commonName: wanted.commonName,
-      organizations: wanted.organizations,
-      hosts: wanted.hosts,
-      emails: wanted.emails,
-      uris: wanted.uris,
+      commonName: requested.commonName,
+      organizations: requested.organizations,
+      hosts: requested.hosts,
+      emails: requested.emails,
+      uris: requested.uris,
       use: rule.use,
       signsData: usages.includes('digital signature'),
       enciphersKeys: usages.includes('key encipherment'),
-      ...validity({ seconds: secondsFor(expirationSeconds, most), now, endMs: signer.endMs }),
+      ...validity({ seconds: secondsFor(expirationSeconds, maxSeconds), now, endMs: signer.endMs }),
     }
     const pem = certifyKey(certificate, publicKey, signer.authority)
     return () => ({ certificate: encodeText(pem) })
@@ -110,26 +119,26 @@ function issue(
   }
 }
 
-function secondsFor(wanted: number | undefined, most: number): number {
-  if (wanted === undefined || wanted > most) return most
-  return Math.max(leastSeconds, wanted)
+function secondsFor(requested: number | undefined, maxSeconds: number): number {
+  if (requested === undefined || requested > maxSeconds) return maxSeconds
+  return Math.max(minSeconds, requested)
 }
 
-interface Span {
+interface Lifetime {
   readonly seconds: number
   readonly now: number
   readonly endMs: number
 }
 
-/** Nothing is valid for longer than the certificate of who signed it. */
-export function validity({ seconds, now, endMs }: Span): { readonly notBefore: number; readonly notAfter: number } {
-  if (now >= endMs) throw new Error(`the certificate of the signer has ended at ${new Date(endMs).toISOString()}`)
-  const wantedMs = now + seconds * 1000 - (seconds < shortSeconds ? 0 : backdateMs)
-  return { notBefore: now - backdateMs, notAfter: Math.min(wantedMs, endMs) }
+/** No certificate outlives the CA certificate. Valid from real time on, because TLS checks real time also if a test kit moves the clock. */
+export function validity({ seconds, now, endMs }: Lifetime): { readonly notBefore: number; readonly notAfter: number } {
+  if (now >= endMs) throw new Error(`the CA certificate of the signer expired at ${new Date(endMs).toISOString()}; configure another one`)
+  const requestedEndMs = now + seconds * 1000 - (seconds < shortSeconds ? 0 : backdateMs)
+  return { notBefore: Math.min(now, systemClock.now()) - backdateMs, notAfter: Math.min(requestedEndMs, endMs) }
 }
 
 const failed =
-  (message: string): Outcome =>
+  (message: string): StatusChange =>
   ({ status }) => ({
     conditions: [...(status?.conditions ?? []), { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message }],
   })
@@ -144,15 +153,27 @@ const digests: { readonly [signatureAlgorithm: string]: string | null } = {
   '1.3.101.112': null,
 }
 
-/** Whoever asks must have the key: the request is signed with it. */
-function ownedKey({ signed, publicKey, signatureAlgorithm, signature }: CertificateRequest): KeyObject {
+/** Verifies the signature of the request, which proves possession of the private key. */
+function verifiedKey({ signed, publicKey, signatureAlgorithm, signature }: CertificateRequest): KeyObject {
   const digest = digests[signatureAlgorithm]
   if (digest === undefined) throw new SignedDataError('the request is signed with an algorithm that is not known')
   try {
     const key = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' })
     if (verify(digest, signed, key, signature)) return key
   } catch {
-    // Falls through to the same sentence as a signature of another key.
+    // Same error as for a wrong signature.
   }
   throw new SignedDataError('the request is not signed with the key that it asks a certificate for')
+}
+
+const versionTag = 0xa0
+
+export function readAuthority({ cert, key }: KeyPair): SigningAuthority {
+  const [certificate] = readDer(new X509Certificate(cert).raw)
+  const [body] = derMembers(certificate)
+  const parts = derMembers(body)
+  // Optional version, serial number, algorithm, issuer, validity, subject.
+  const subject = parts[parts[0]?.tag === versionTag ? 5 : 4]
+  if (subject === undefined) throw new DerError('a certificate has no subject')
+  return { key, name: der.sequence(Buffer.from(subject.content)) }
 }

@@ -1,17 +1,16 @@
-// The signers that a server may be: what each wants of a request, and what its certificates are for.
+// Rules of the built-in signers: which requests each accepts, and the extended key usage of its certificates.
 
 import { isIP } from 'node:net'
-import type { Identity } from '../api/identity.js'
-import { compareText } from '../base/text-order.js'
-import type { CertificateRequest } from '../resources/certificates/signed-data.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { CertificateRequest } from '@cluster-apiserver/api/resources/certificates/certificate-der.js'
 
-export interface SignerRule {
+interface SignerRule {
   readonly use: 'client' | 'server'
-  /** Why it does not sign that; undefined: it does. */
+  /** Returns the reason for a rejection. */
   problemOf(request: CertificateRequest, usages: readonly string[]): string | undefined
 }
 
-/** What the signers are called. */
 export const signerNames = (
   identity: Identity,
 ): { readonly client: string; readonly nodeClient: string; readonly nodeServing: string } => ({
@@ -22,7 +21,7 @@ export const signerNames = (
 
 const nodesGroup = 'system:nodes'
 const nodePrefix = 'system:node:'
-/** What looks like something else in a log is no name. */
+/** Control characters could forge log lines. */
 const unprintable = /\p{Cc}/u
 
 export function signerRules(identity: Identity): ReadonlyMap<string, SignerRule> {
@@ -62,7 +61,7 @@ function clientUsageProblem(usages: readonly string[]): string | undefined {
   return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth'
 }
 
-/** These and no others, but for the encipherment of keys, which only RSA keys are used for. */
+/** Digital signature and the purpose are required. Key encipherment is optional, because only RSA keys have it. */
 function nodeUsageProblem(purpose: 'client auth' | 'server auth', usages: readonly string[]): string | undefined {
   const needed = ['digital signature', purpose]
   const allowed = [...needed, 'key encipherment']

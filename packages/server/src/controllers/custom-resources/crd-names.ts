@@ -1,26 +1,25 @@
-// Which names of a custom kind are accepted: those that no other kind of its group has.
+// Accepts each name of a CustomResourceDefinition that no other CRD of its group uses.
 
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
   CustomResourceDefinitionNames,
-} from '../../resources/apiextensions/v1.schema.js'
+} from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
 
 type Condition = Omit<CustomResourceDefinitionCondition, 'lastTransitionTime'>
 
-export interface Acceptance {
+interface Acceptance {
   readonly names: CustomResourceDefinitionNames
   readonly namesAccepted: Condition
   readonly established: Condition
 }
 
-/** Names that kinds of a group have. */
-interface Taken {
+interface NamesInUse {
   readonly resources: ReadonlySet<string>
   readonly kinds: ReadonlySet<string>
 }
 
-function takenBy(others: readonly (CustomResourceDefinitionNames | undefined)[]): Taken {
+function namesUsedBy(others: readonly (CustomResourceDefinitionNames | undefined)[]): NamesInUse {
   const resources = new Set<string>()
   const kinds = new Set<string>()
   for (const names of others) {
@@ -37,7 +36,7 @@ const conflict = (reason: string, names: readonly string[]): Condition => {
   return { type: 'NamesAccepted', status: 'False', reason, message }
 }
 
-/** A group of the server itself takes no kinds of others: they would stand in the place of its own, and of the rules about those. */
+/** Built-in groups accept no custom kinds, which could replace built-in kinds and their validation. */
 export function refuseNames({ spec, status }: CustomResourceDefinition): Acceptance {
   const namesAccepted: Condition = {
     type: 'NamesAccepted',
@@ -49,44 +48,43 @@ export function refuseNames({ spec, status }: CustomResourceDefinition): Accepta
   return { names: { ...status?.acceptedNames }, namesAccepted, established }
 }
 
-/** `others`: the names that were accepted of the other definitions of the group; only who wants a name that it does not have asks for them. */
 export function acceptNames(
-  definition: CustomResourceDefinition,
+  crd: CustomResourceDefinition,
   others: () => readonly (CustomResourceDefinitionNames | undefined)[],
 ): Acceptance {
-  const wanted = definition.spec?.names ?? {}
-  const had = definition.status?.acceptedNames ?? {}
-  let known: Taken | undefined
-  const taken = (): Taken => {
-    known ??= takenBy(others())
-    return known
+  const wanted = crd.spec?.names ?? {}
+  const current = crd.status?.acceptedNames ?? {}
+  let cached: NamesInUse | undefined
+  const inUse = (): NamesInUse => {
+    cached ??= namesUsedBy(others())
+    return cached
   }
-  const names: { -readonly [Name in keyof CustomResourceDefinitionNames]: CustomResourceDefinitionNames[Name] } = { ...had }
+  const names: { -readonly [Name in keyof CustomResourceDefinitionNames]: CustomResourceDefinitionNames[Name] } = { ...current }
   let problem: Condition | undefined
-  const accept = (name: 'plural' | 'singular' | 'kind' | 'listKind', of: keyof Taken, reason: string): void => {
+  const accept = (name: 'plural' | 'singular' | 'kind' | 'listKind', nameType: keyof NamesInUse, reason: string): void => {
     const text = wanted[name] ?? ''
-    if (text !== (had[name] ?? '') && taken()[of].has(text)) problem = conflict(reason, [text])
+    if (text !== (current[name] ?? '') && inUse()[nameType].has(text)) problem = conflict(reason, [text])
     else names[name] = text
   }
-  // None are absent, as they are in what is stored: a status that differs is written again.
-  const put = (name: 'shortNames' | 'categories', all: readonly string[]): void => {
+  // The stored status has no empty lists; keeping one here would cause a write on every reconcile.
+  const setList = (name: 'shortNames' | 'categories', all: readonly string[]): void => {
     if (all.length > 0) names[name] = all
     else delete names[name]
   }
   accept('plural', 'resources', 'PluralConflict')
   accept('singular', 'resources', 'SingularConflict')
   const shortNames = wanted.shortNames ?? []
-  const clashing = shortNames.filter((name) => !(had.shortNames ?? []).includes(name) && taken().resources.has(name))
+  const clashing = shortNames.filter((name) => !(current.shortNames ?? []).includes(name) && inUse().resources.has(name))
   if (clashing.length > 0) problem = conflict('ShortNamesConflict', clashing)
-  else put('shortNames', shortNames)
+  else setList('shortNames', shortNames)
   accept('kind', 'kinds', 'KindConflict')
   accept('listKind', 'kinds', 'ListKindConflict')
-  put('categories', wanted.categories ?? [])
+  setList('categories', wanted.categories ?? [])
   const namesAccepted = problem ?? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
-  return { names, namesAccepted, established: establishedBy(definition, namesAccepted) }
+  return { names, namesAccepted, established: establishedBy(crd, namesAccepted) }
 }
 
-/** Once established, a kind stays so: its old names go on. */
+/** An established CRD stays established with its previous names. */
 function establishedBy({ status }: CustomResourceDefinition, { status: accepted }: Condition): Condition {
   const before = status?.conditions?.find(({ type }) => type === 'Established')
   if (before?.status === 'True') return before

@@ -1,57 +1,59 @@
-// What the status of a disruption budget says: how many pods there shall be, how many are well, and how many may be disturbed.
+// The status of a PodDisruptionBudget: expected, desired and healthy pods, and allowed disruptions.
 
-import { own } from '../../base/own.js'
-import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../resources/policy/v1.schema.js'
-import { timeOf } from '../../schema/scalars.js'
+import { own } from '@cluster-apiserver/api/base/own-property.js'
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { CountedPod } from './expected-pods.js'
 
-/** How long an evicted pod has to go before it counts again. */
-const deletionMs = 2 * 60_000
+/** Time in which an evicted pod must be deleted; afterwards it counts as healthy again. */
+const deletionTimeoutMs = 2 * 60_000
 
 type Conditions = NonNullable<PodDisruptionBudgetStatus['conditions']>
 
-/** A number, or a part of the whole in percent, rounded up. */
+/** Resolves a number or a percentage, rounded up. */
 export const scaled = (wanted: number | string, total: number): number =>
   typeof wanted === 'number' ? wanted : Math.ceil((Number(wanted.replace('%', '')) * total) / 100)
 
-export interface Disrupted {
-  /** Pods that were evicted and are still there, with the time of that. */
+interface DisruptedPods {
+  /** Time of eviction by pod name, of evicted pods that are neither terminating nor late. */
   readonly pods: { readonly [name: string]: string }
-  /** Those whose time is over. */
+  /** Names of evicted pods that were not deleted within deletionTimeoutMs. */
   readonly late: readonly string[]
-  /** When the first of the others is late, in milliseconds since 1970. */
-  readonly againMs: number | undefined
+  /** When the next pod becomes late, in milliseconds since 1970. */
+  readonly nextLateMs: number | undefined
 }
 
-export function disruptedPods(budget: PodDisruptionBudget, pods: readonly CountedPod[], nowMs: number): Disrupted {
+export function disruptedPods(budget: PodDisruptionBudget, pods: readonly CountedPod[], nowMs: number): DisruptedPods {
   const found: Record<string, string> = {}
   const late: string[] = []
-  let againMs: number | undefined
-  for (const { name, isGoing } of pods) {
+  let nextLateMs: number | undefined
+  for (const { name, isTerminating } of pods) {
     const since = own(budget.status?.disruptedPods, name)
-    if (since === undefined || isGoing) continue
-    const endMs = Date.parse(since) + deletionMs
+    if (since === undefined || isTerminating) continue
+    const endMs = Date.parse(since) + deletionTimeoutMs
     if (endMs < nowMs) late.push(name)
     else {
       found[name] = since
-      againMs = Math.min(againMs ?? endMs, endMs)
+      nextLateMs = Math.min(nextLateMs ?? endMs, endMs)
     }
   }
-  return { pods: found, late, againMs }
+  return { pods: found, late, nextLateMs }
 }
 
-export interface Counted {
+interface StatusInput {
   readonly budget: PodDisruptionBudget
   readonly pods: readonly CountedPod[]
   readonly expected: number
   readonly desired: number
-  readonly disrupted: Disrupted
+  readonly disrupted: DisruptedPods
   readonly nowMs: number
 }
 
-export function countedStatus({ budget, pods, expected, desired, disrupted, nowMs }: Counted): PodDisruptionBudgetStatus {
-  const healthy = pods.filter(({ name, isGoing, isReady }) => isReady && !isGoing && own(disrupted.pods, name) === undefined).length
-  // A budget without pods allows nothing, so that the first pods that come are not disturbed before they were counted.
+export function countedStatus({ budget, pods, expected, desired, disrupted, nowMs }: StatusInput): PodDisruptionBudgetStatus {
+  const healthy = pods.filter(
+    ({ name, isTerminating, isReady }) => isReady && !isTerminating && own(disrupted.pods, name) === undefined,
+  ).length
+  // Without pods nothing is allowed, so that new pods are counted before they can be evicted.
   const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired)
   const generation = budget.metadata?.generation
   const disruptedNow = Object.keys(disrupted.pods).length === 0 ? {} : { disruptedPods: disrupted.pods }
@@ -71,28 +73,27 @@ export function countedStatus({ budget, pods, expected, desired, disrupted, nowM
   }
 }
 
-/** Where it cannot be counted, nothing is allowed. */
 export const failedStatus = (budget: PodDisruptionBudget, message: string, nowMs: number): PodDisruptionBudgetStatus => ({
   ...(budget.status as PodDisruptionBudgetStatus),
   disruptionsAllowed: 0,
   conditions: withCondition(budget, { status: 'False', reason: 'SyncFailed', message, nowMs }),
 })
 
-interface Told {
+interface ConditionUpdate {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
   readonly nowMs: number
 }
 
-function withCondition({ metadata, status }: PodDisruptionBudget, { nowMs, ...told }: Told): Conditions {
+function withCondition({ metadata, status }: PodDisruptionBudget, { nowMs, ...update }: ConditionUpdate): Conditions {
   const conditions = status?.conditions ?? []
   const before = conditions.find(({ type }) => type === 'DisruptionAllowed')
-  const since = before?.status === told.status ? before.lastTransitionTime : undefined
+  const since = before?.status === update.status ? before.lastTransitionTime : undefined
   const generation = metadata?.generation
   const condition = {
     type: 'DisruptionAllowed',
-    ...told,
+    ...update,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     lastTransitionTime: since ?? timeOf(nowMs),
   }

@@ -1,46 +1,47 @@
-// What a budget allows: from its pods, and from what their controllers shall keep, whatever kind those are.
+// Status of disruption budgets: counts, scales of controllers, failures, evicted pods.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../api/catalog.js'
-import { silentLogger } from '../../base/logger.js'
-import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
-import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
-import type { PodDisruptionBudget } from '../../resources/policy/v1.schema.js'
-import { stageOf } from '../engine.fixture.js'
-import { FakeTimers, flushTurns } from '../kit/timers.fixture.js'
-import { RawObjects } from '../raw-objects.fixture.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
+import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
+import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
+import { createTestEngine } from '../framework/engine.fixture.js'
+import { RawObjects } from '../framework/raw-objects.fixture.js'
+import { FakeTimers, flushTurns } from '../framework/timers.fixture.js'
 import { disruptionBudgets } from './disruption.js'
 
-const beginMs = Date.parse('2026-01-01T00:00:00Z')
+const startMs = Date.parse('2026-01-01T00:00:00Z')
 const selector = { matchLabels: { app: 'a' } }
 
 async function setUp() {
   const timers = new FakeTimers()
-  const stage = await stageOf('cluster', { now: () => beginMs + timers.now() })
-  const of = (group: string, name: string): RawObjects => new RawObjects(stage, stage.catalog.find(group, 'v1', name) as Resource)
-  const budgets = of('policy', 'poddisruptionbudgets')
-  const pods = of('', 'pods')
-  const makePod = (name: string, { controller, isReady = true, ...more }: PodWords = {}): Promise<void> =>
+  const testEngine = await createTestEngine('cluster', { now: () => startMs + timers.now() })
+  const rawObjects = (group: string, name: string): RawObjects =>
+    new RawObjects(testEngine, testEngine.catalog.find(group, 'v1', name) as Resource)
+  const budgets = rawObjects('policy', 'poddisruptionbudgets')
+  const pods = rawObjects('', 'pods')
+  const createPod = (name: string, { controller: owner, isReady = true, ...more }: PodOptions = {}): Promise<void> =>
     pods.put({
       metadata: {
         name,
         labels: { app: 'a' },
-        ...(controller && { ownerReferences: [{ apiVersion: 'apps/v1', name: 'o', controller: true, ...controller }] }),
+        ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', name: 'o', controller: true, ...owner }] }),
         ...more,
       },
       status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
     })
-  const loop = disruptionBudgets({ ...stage, logger: silentLogger, timers })
+  const controller = disruptionBudgets({ ...testEngine, logger: silentLogger, timers })
   const status = async (): Promise<NonNullable<PodDisruptionBudget['status']>> => {
     await timers.advance(1000)
     await flushTurns()
     return budgets.read<PodDisruptionBudget>('b')?.status ?? {}
   }
-  return { stage, timers, budgets, pods, makePod, loop, status, sets: of('apps', 'replicasets'), of }
+  return { testEngine, timers, budgets, pods, createPod, controller, status, sets: rawObjects('apps', 'replicasets'), rawObjects }
 }
 
-interface PodWords {
+interface PodOptions {
   readonly controller?: { readonly kind: string; readonly uid: string; readonly name?: string; readonly apiVersion?: string }
   readonly isReady?: boolean
   readonly deletionTimestamp?: string
@@ -53,79 +54,79 @@ const counts = ({ expectedPods, currentHealthy, desiredHealthy, disruptionsAllow
   disruptionsAllowed,
 ]
 
-const ofSet: PodWords = { controller: { kind: 'ReplicaSet', uid: 'set' } }
+const ofReplicaSet: PodOptions = { controller: { kind: 'ReplicaSet', uid: 'set' } }
 
 for (const { title, spec, pods, expect, reason } of [
-  { title: 'two of three', spec: { minAvailable: 2 }, pods: [{}, {}, {}], expect: [3, 3, 2, 1], reason: 'SufficientPods' },
+  { title: 'all pods are healthy', spec: { minAvailable: 2 }, pods: [{}, {}, {}], expect: [3, 3, 2, 1], reason: 'SufficientPods' },
   {
-    title: 'one is not ready',
+    title: 'one pod is not ready',
     spec: { minAvailable: 2 },
     pods: [{}, {}, { isReady: false }],
     expect: [3, 2, 2, 0],
     reason: 'InsufficientPods',
   },
   {
-    title: 'one is going',
+    title: 'one pod is terminating',
     spec: { minAvailable: 1 },
     pods: [{}, { deletionTimestamp: '2026-01-01T00:00:00Z' }],
     expect: [2, 1, 1, 0],
     reason: 'InsufficientPods',
   },
-  { title: 'nobody', spec: { minAvailable: 0 }, pods: [], expect: [0, 0, 0, 0], reason: 'InsufficientPods' },
+  { title: 'no pods', spec: { minAvailable: 0 }, pods: [], expect: [0, 0, 0, 0], reason: 'InsufficientPods' },
   {
-    title: 'a part of what shall be, rounded up',
+    title: 'minAvailable in percent of the scale, rounded up',
     spec: { minAvailable: '50%' },
-    pods: [ofSet, ofSet, ofSet],
+    pods: [ofReplicaSet, ofReplicaSet, ofReplicaSet],
     expect: [5, 3, 3, 0],
     reason: 'InsufficientPods',
   },
   {
-    title: 'at most so many less',
+    title: 'maxUnavailable as a number',
     spec: { maxUnavailable: 3 },
-    pods: [ofSet, ofSet, ofSet],
+    pods: [ofReplicaSet, ofReplicaSet, ofReplicaSet],
     expect: [5, 3, 2, 1],
     reason: 'SufficientPods',
   },
   {
-    title: 'at most such a part less',
+    title: 'maxUnavailable in percent',
     spec: { maxUnavailable: '30%' },
-    pods: [ofSet, ofSet, ofSet, ofSet],
+    pods: [ofReplicaSet, ofReplicaSet, ofReplicaSet, ofReplicaSet],
     expect: [5, 4, 3, 1],
     reason: 'SufficientPods',
   },
 ]) {
-  test(`a budget: ${title}`, async () => {
-    const { budgets, makePod, loop, status, sets } = await setUp()
+  test(`status of a budget: ${title}`, async () => {
+    const { budgets, createPod, controller, status, sets } = await setUp()
     await sets.put({ metadata: { name: 'o', uid: 'set' }, spec: { replicas: 5 } })
-    for (const [i, pod] of pods.entries()) await makePod(`p${i}`, pod)
+    for (const [i, pod] of pods.entries()) await createPod(`p${i}`, pod)
     await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, ...spec } })
     const found = await status()
     assert.deepEqual(counts(found), expect)
     assert.equal(found.observedGeneration, 1)
     assert.deepEqual(
-      found.conditions?.map(({ type, reason: why }) => [type, why]),
+      found.conditions?.map(({ type, reason: actual }) => [type, actual]),
       [['DisruptionAllowed', reason]],
     )
-    await loop.close()
+    await controller.close()
   })
 }
 
-test('the deployment behind a replica set is asked', async () => {
-  const { budgets, makePod, loop, status, sets, of } = await setUp()
-  await of('apps', 'deployments').put({ metadata: { name: 'd', uid: 'deployment' }, spec: { replicas: 10 } })
+test('the scale of a ReplicaSet is that of its Deployment', async () => {
+  const { budgets, createPod, controller, status, sets, rawObjects } = await setUp()
+  await rawObjects('apps', 'deployments').put({ metadata: { name: 'd', uid: 'deployment' }, spec: { replicas: 10 } })
   const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'd', uid: 'deployment', controller: true }]
   for (const name of ['one', 'two']) await sets.put({ metadata: { name, uid: name, ownerReferences }, spec: { replicas: 4 } })
-  await makePod('p', { controller: { kind: 'ReplicaSet', name: 'one', uid: 'one' } })
-  await makePod('q', { controller: { kind: 'ReplicaSet', name: 'two', uid: 'two' } })
+  await createPod('p', { controller: { kind: 'ReplicaSet', name: 'one', uid: 'one' } })
+  await createPod('q', { controller: { kind: 'ReplicaSet', name: 'two', uid: 'two' } })
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: 9 } })
   assert.deepEqual(counts(await status()), [10, 2, 1, 1])
-  await loop.close()
+  await controller.close()
 })
 
-test('a custom kind with a scale is asked, too', async () => {
-  const { stage, budgets, makePod, loop, status } = await setUp()
+test('the scale of a custom resource counts', async () => {
+  const { testEngine, budgets, createPod, controller, status } = await setUp()
   const names = { plural: 'fleets', singular: 'fleet', kind: 'Fleet', listKind: 'FleetList' }
-  const definition = {
+  const crd = {
     metadata: { name: 'fleets.example.com', generation: 1 },
     spec: {
       group: 'example.com',
@@ -145,33 +146,33 @@ test('a custom kind with a scale is asked, too', async () => {
     },
     status: { acceptedNames: names },
   } as CustomResourceDefinition
-  const catalog = stage.catalogs.change({ put: [customKind(definition)] })
-  const fleets = new RawObjects(stage, catalog.find('example.com', 'v1', 'fleets') as Resource)
+  const catalog = testEngine.catalogs.change({ put: [customKind(crd)] })
+  const fleets = new RawObjects(testEngine, catalog.find('example.com', 'v1', 'fleets') as Resource)
   await fleets.put({ metadata: { name: 'f', uid: 'fleet' }, spec: { ships: 4 } })
   for (const name of ['p', 'q', 'r'])
-    await makePod(name, { controller: { apiVersion: 'example.com/v1', kind: 'Fleet', name: 'f', uid: 'fleet' } })
+    await createPod(name, { controller: { apiVersion: 'example.com/v1', kind: 'Fleet', name: 'f', uid: 'fleet' } })
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: '50%' } })
   assert.deepEqual(counts(await status()), [4, 3, 2, 1])
-  await loop.close()
+  await controller.close()
 })
 
-for (const { title, controller, message } of [
+for (const { title, controller: owner, message } of [
   {
     title: 'a controller without a scale',
     controller: { kind: 'DaemonSet', uid: 'daemon' },
     message: 'daemonsets.apps does not implement the scale subresource',
   },
-  { title: 'a controller that is gone', controller: { kind: 'ReplicaSet', uid: 'gone' }, message: 'found no controllers for pod "p"' },
+  { title: 'a deleted controller', controller: { kind: 'ReplicaSet', uid: 'gone' }, message: 'found no controllers for pod "p"' },
   {
-    title: 'a controller of a kind that nobody serves',
+    title: 'a controller of an unknown kind',
     controller: { kind: 'Unknown', uid: 'x', apiVersion: 'example.com/v1' },
     message: 'no matches for kind "Unknown" in version "example.com/v1"',
   },
 ]) {
-  test(`nothing is allowed where it cannot be counted: ${title}`, async () => {
-    const { budgets, makePod, loop, status, of } = await setUp()
-    await of('apps', 'daemonsets').put({ metadata: { name: 'o', uid: 'daemon' } })
-    await makePod('p', { controller })
+  test(`no disruption is allowed if the scale is unknown: ${title}`, async () => {
+    const { budgets, createPod, controller, status, rawObjects } = await setUp()
+    await rawObjects('apps', 'daemonsets').put({ metadata: { name: 'o', uid: 'daemon' } })
+    await createPod('p', { controller: owner })
     await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: 1 } })
     const { disruptionsAllowed, conditions } = await status()
     assert.equal(disruptionsAllowed, 0)
@@ -179,30 +180,30 @@ for (const { title, controller, message } of [
       conditions?.map((condition) => [condition.status, condition.reason, condition.message]),
       [['False', 'SyncFailed', message]],
     )
-    await loop.close()
+    await controller.close()
   })
 }
 
-test('pods that come, change and go are counted, and nothing is written when nothing is new', async () => {
-  const { stage, budgets, pods, makePod, loop, status } = await setUp()
+test('follows added, changed and deleted pods, and writes changes only', async () => {
+  const { testEngine, budgets, pods, createPod, controller, status } = await setUp()
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, minAvailable: 1 } })
   assert.deepEqual(counts(await status()), [0, 0, 1, 0])
-  for (const name of ['p', 'q']) await makePod(name)
+  for (const name of ['p', 'q']) await createPod(name)
   assert.deepEqual(counts(await status()), [2, 2, 1, 1])
-  await makePod('q', { isReady: false })
+  await createPod('q', { isReady: false })
   assert.deepEqual(counts(await status()), [2, 1, 1, 0])
   await pods.remove('q')
   assert.deepEqual(counts(await status()), [1, 1, 1, 0])
-  const { revision } = stage.engine.store
+  const { revision } = testEngine.engine.store
   await pods.put({ metadata: { name: 'other' } })
   await status()
-  assert.equal(stage.engine.store.revision, revision + 1)
-  await loop.close()
+  assert.equal(testEngine.engine.store.revision, revision + 1)
+  await controller.close()
 })
 
-test('an evicted pod does not count while it has time to go; afterwards it does', async () => {
-  const { timers, budgets, makePod, loop, status } = await setUp()
-  for (const name of ['p', 'q', 'r']) await makePod(name)
+test('an evicted pod is not healthy until its deletion is late', async () => {
+  const { timers, budgets, createPod, controller, status } = await setUp()
+  for (const name of ['p', 'q', 'r']) await createPod(name)
   const disruptedPods = { p: '2026-01-01T00:00:00Z', gone: '2026-01-01T00:00:00Z' }
   const spec = { selector, minAvailable: 1 }
   const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 3, desiredHealthy: 1, expectedPods: 3 }
@@ -214,26 +215,26 @@ test('an evicted pod does not count while it has time to go; afterwards it does'
   const later = await status()
   assert.deepEqual(counts(later), [3, 3, 1, 2])
   assert.equal(later.disruptedPods, undefined)
-  await loop.close()
+  await controller.close()
 })
 
-test('a pod may have a name that every object of the language knows', async () => {
-  const { budgets, makePod, loop, status } = await setUp()
-  for (const name of ['constructor', 'q']) await makePod(name)
+test('a pod may be named `constructor`', async () => {
+  const { budgets, createPod, controller, status } = await setUp()
+  for (const name of ['constructor', 'q']) await createPod(name)
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, minAvailable: 1 } })
   assert.deepEqual(counts(await status()), [2, 2, 1, 1])
-  await loop.close()
+  await controller.close()
 })
 
-test('a number in a status that JSON cannot say keeps neither this budget nor those behind it from being counted', async () => {
-  const { budgets, makePod, loop, status } = await setUp()
+test('a status with an integer beyond 2^53 is reconciled', async () => {
+  const { budgets, createPod, controller, status } = await setUp()
   const zeros = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
   const odd = { status: { ...zeros, observedGeneration: 9007199254740993n } }
   await budgets.put({ metadata: { name: 'a', generation: 1 }, spec: { minAvailable: 1, selector }, ...odd })
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { minAvailable: 1, selector } })
   await status()
-  for (const name of ['p', 'q', 'r']) await makePod(name)
+  for (const name of ['p', 'q', 'r']) await createPod(name)
   assert.deepEqual(counts(await status()), [3, 3, 1, 2])
   assert.deepEqual(counts(budgets.read<PodDisruptionBudget>('a')?.status ?? {}), [3, 3, 1, 2])
-  await loop.close()
+  await controller.close()
 })

@@ -1,175 +1,162 @@
-// Disruption budgets say how many of their pods may be disturbed now: counted again when a budget or one of its pods changes.
+// Disruption controller: updates the status of PodDisruptionBudgets when a budget or a pod of its namespace changes.
 
-import type { Catalog, Resource } from '../../api/catalog.js'
-import { fromSelectorObject } from '../../api/label-selector.js'
-import type { ApiObject } from '../../api/object.js'
-import { sameValue } from '../../api/validation/same-value.js'
-import { mergeDifference } from '../../base/merge-difference.js'
-import { nowOrInPieces } from '../../base/pieces.js'
-import { partsOf } from '../../objects/keys.js'
-import { leanObject } from '../../objects/lean-object.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { systemTimers } from '@cluster-apiserver/api/base/clock.js'
+import { createMergePatch } from '@cluster-apiserver/api/base/create-merge-patch.js'
+import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
+import { everything } from '../../objects/list/selection.js'
+import { partsOf } from '../../objects/object-keys.js'
 import type { ObjectAddress } from '../../objects/object-store.js'
-import { everything } from '../../objects/selection.js'
-import type { Pod } from '../../resources/core/v1.schema.js'
-import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../resources/policy/v1.schema.js'
-import type { Outcome } from '../kit/keyed-queue.js'
-import { KeyedLoop, type Later, type LoopParts, type Run } from '../kit/loop.js'
-import { recordEvent } from '../kit/record-event.js'
-import { systemTimers } from '../kit/timers.js'
-import type { Loop } from '../leader-election.js'
-import { patchOwn } from '../own-write.js'
-import { countedStatus, disruptedPods, failedStatus, scaled } from './budget-status.js'
+import { type ControllerParts, type DelayedKey, KeyedController, type Run } from '../framework/controller.js'
+import { internalPatch } from '../framework/internal-call.js'
+import { recordEvent } from '../framework/record-event.js'
+import type { Outcome } from '../framework/work-queue.js'
+import type { Controller } from '../leader-election/leader-election.js'
+import { countedStatus, disruptedPods, failedStatus, scaled } from './disruption-budget-status.js'
 import { type CountedPod, controllerOf, expectedScale, ScaleError } from './expected-pods.js'
 
-/** Whoever makes a budget and changes it is done before it is counted: that is a write of somebody else. */
-const firstMs = 300
-/** Many pods change together. */
-const gatherMs = 100
-/** Where there are very many of them, counting takes a tenth of the time at most. */
-const restFactor = 10
+/** Delay after a change of a budget, so that clients that create and then update a budget meet no conflict. */
+const firstStatusDelayMs = 300
+const podBatchDelayMs = 100
+/** Limits counting to a tenth of the time, if there are very many pods. */
+const idleFactor = 10
 const component = 'controllermanager'
 
-export const disruptionBudgets = (parts: LoopParts): Loop => {
+export const disruptionBudgets = (parts: ControllerParts): Controller => {
   const now = (): number => (parts.timers ?? systemTimers).now()
-  /** How long the last count took. */
-  let tookMs = 0
-  return new KeyedLoop(parts, {
+  let lastRunMs = 0
+  return new KeyedController(parts, {
     name: 'disruption',
     concurrency: 2,
-    backOff: { firstMs: 1000, mostMs: 1_000_000 },
+    backOff: { firstMs: 1000, maxMs: 1_000_000 },
     sources: (catalog) => {
-      const { budgets, pods } = kindsOf(catalog)
+      const { budgets, pods } = resourcesOf(catalog)
       if (budgets === undefined || pods === undefined) return []
       return [
         {
           resource: budgets,
           namespace: '',
-          keyOf: ({ key }, seen) => {
+          keyOf: ({ key }, eventType) => {
             const { namespace, name } = partsOf(budgets, key)
-            return seen === 'DELETED' ? undefined : { key: `${namespace}/${name}`, afterMs: firstMs }
+            return eventType === 'DELETED' ? undefined : { key: `${namespace}/${name}`, afterMs: firstStatusDelayMs }
           },
         },
         {
           resource: pods,
           namespace: '',
           onlyChanges: true,
-          keyOf: ({ key }): Later | undefined => {
+          keyOf: ({ key }): DelayedKey | undefined => {
             const { namespace } = partsOf(pods, key)
-            // All budgets of the namespace.
             if (parts.engine.store.count(budgets, namespace) === 0) return undefined
-            return { key: `${namespace}/`, afterMs: Math.max(gatherMs, tookMs * restFactor) }
+            return { key: `${namespace}/`, afterMs: Math.max(podBatchDelayMs, lastRunMs * idleFactor) }
           },
         },
       ]
     },
     work: async (key, run) => {
-      const begunMs = now()
-      const outcome = await countAgain(parts, key, run)
-      tookMs = now() - begunMs
+      const startedMs = now()
+      const outcome = await reconcile(parts, key, run)
+      lastRunMs = now() - startedMs
       return outcome
     },
   })
 }
 
-const kindsOf = (catalog: Catalog): { readonly budgets: Resource | undefined; readonly pods: Resource | undefined } => ({
+const resourcesOf = (catalog: Catalog): { readonly budgets: Resource | undefined; readonly pods: Resource | undefined } => ({
   budgets: catalog.find('policy', 'v1', 'poddisruptionbudgets'),
   pods: catalog.find('', 'v1', 'pods'),
 })
 
-async function countAgain(parts: LoopParts, key: string, run: Run): Promise<Outcome> {
-  const { budgets: resource } = kindsOf(parts.catalogs.current)
+async function reconcile(parts: ControllerParts, key: string, run: Run): Promise<Outcome> {
+  const { budgets: resource } = resourcesOf(parts.catalogs.current)
   if (resource === undefined) return undefined
   const [namespace = '', name = ''] = key.split('/')
   const names =
     name !== ''
       ? [name]
       : Array.from(
-          parts.engine.store.list({ resource, namespace, selection: everything, limit: 0 }).objects(),
+          parts.engine.store.readAll({ resource, namespace, selection: everything, limit: 0 }).objects(),
           (stored) => partsOf(resource, stored.key).name,
         )
-  let againMs: number | undefined
-  let isAgain = false
+  let nextMs: number | undefined
+  let shouldRetry = false
   const failures: unknown[] = []
   for (const each of names) {
-    const counted = countOne(parts, { resource, namespace, name: each }, run)
+    const counted = reconcileBudget(parts, { resource, namespace, name: each }, run)
     const next = await counted.catch((thrown: unknown) => void failures.push(thrown))
-    if (next === 'again') isAgain = true
-    else if (next !== undefined) againMs = Math.min(againMs ?? next, next)
+    if (next === 'again') shouldRetry = true
+    else if (next !== undefined) nextMs = Math.min(nextMs ?? next, next)
   }
-  // One that cannot be counted keeps no other from it.
   if (failures.length > 0) throw failures[0]
-  if (isAgain && againMs === undefined) return 'again'
-  return againMs === undefined ? undefined : { afterMs: Math.max(1000, againMs - parts.engine.clock.now()) }
+  if (shouldRetry && nextMs === undefined) return 'again'
+  return nextMs === undefined ? undefined : { afterMs: Math.max(1000, nextMs - parts.engine.clock.now()) }
 }
 
-/** Gives when it is to be counted again, in milliseconds since 1970; `'again'`: what it needs is not there, and nobody tells when it is. */
-async function countOne(parts: LoopParts, address: ObjectAddress, run: Run): Promise<number | 'again' | undefined> {
+async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, run: Run): Promise<number | 'again' | undefined> {
   const { engine } = parts
   const stored = engine.store.read(address)
   if (stored === undefined || run.signal.aborted) return undefined
-  const budget = leanObject(stored, address.resource) as PodDisruptionBudget
+  const budget = stored.decode(address.resource) as PodDisruptionBudget
   const nowMs = engine.clock.now()
   const events: Event[] = []
   try {
     const pods = await podsOf(parts, address.namespace, { budget, run })
     if (pods.length === 0) events.push({ type: 'Normal', reason: 'NoPods', message: 'No matching pods found' })
-    const { expected, desired } = await limitsOf(parts, budget, { pods, events })
+    const { expected, desired } = await podTargets(parts, budget, { pods, events })
     const disrupted = disruptedPods(budget, pods, nowMs)
     const status = countedStatus({ budget, pods, expected, desired, disrupted, nowMs })
-    if (!(await write(parts, address, { budget, status }))) return disrupted.againMs
-    for (const event of events) await tell(parts, budget, event)
-    for (const name of disrupted.late) await tellOfPod(parts, budget, name)
-    return disrupted.againMs
+    if (!(await write(parts, address, { budget, status }))) return disrupted.nextLateMs
+    for (const event of events) await recordBudgetEvent(parts, budget, event)
+    for (const name of disrupted.late) await recordPodEvent(parts, budget, name)
+    return disrupted.nextLateMs
   } catch (thrown) {
     if (!(thrown instanceof ScaleError)) throw thrown
     const message = `Failed to calculate the number of expected pods: ${thrown.message}`
-    const isNew = await write(parts, address, { budget, status: failedStatus(budget, thrown.message, nowMs) })
-    if (isNew) await tell(parts, budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
+    const hasChanged = await write(parts, address, { budget, status: failedStatus(budget, thrown.message, nowMs) })
+    if (hasChanged) await recordBudgetEvent(parts, budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
     return 'again'
   }
 }
 
 async function podsOf(
-  { engine, catalogs }: LoopParts,
+  { engine, catalogs }: ControllerParts,
   namespace: string,
   { budget, run }: { readonly budget: PodDisruptionBudget; readonly run: Run },
 ): Promise<readonly CountedPod[]> {
-  const { pods: resource } = kindsOf(catalogs.current)
+  const { pods: resource } = resourcesOf(catalogs.current)
   const found: CountedPod[] = []
   if (resource === undefined || budget.spec?.selector === undefined) return found
   const labels = fromSelectorObject(budget.spec.selector)
-  const steps = engine.store.look({ resource, namespace, selection: everything })
-  await nowOrInPieces(
-    (function* (): Generator<undefined, void, void> {
-      for (const stored of steps) {
-        if (stored !== undefined && labels.matches(stored.labels())) found.push(countable(leanObject(stored, resource) as Pod))
-        yield undefined
-      }
-    })(),
-    run.pieces,
-  )
+  for (const stored of engine.store.readInSteps({ resource, namespace, selection: everything })) {
+    if (stored !== undefined && labels.matches(stored.labels())) found.push(countedPod(stored.decode(resource) as Pod))
+    await run.budget.yieldIfSpent()
+  }
   return found
 }
 
-const countable = (pod: Pod): CountedPod => ({
+const countedPod = (pod: Pod): CountedPod => ({
   name: pod.metadata?.name ?? '',
-  isGoing: pod.metadata?.deletionTimestamp !== undefined,
+  isTerminating: pod.metadata?.deletionTimestamp !== undefined,
   isReady: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
   controller: controllerOf(pod as ApiObject),
 })
 
-interface Limits {
+interface PodTargets {
   readonly expected: number
   readonly desired: number
 }
 
-interface Found {
+interface PodCount {
   readonly pods: readonly CountedPod[]
-  /** What is to be told is added to them. */
   readonly events: Event[]
 }
 
-async function limitsOf(parts: LoopParts, budget: PodDisruptionBudget, { pods, events }: Found): Promise<Limits> {
+async function podTargets(parts: ControllerParts, budget: PodDisruptionBudget, { pods, events }: PodCount): Promise<PodTargets> {
   const { minAvailable, maxUnavailable } = (budget.spec ?? {}) as {
     readonly minAvailable?: number | string
     readonly maxUnavailable?: number | string
@@ -187,17 +174,17 @@ const unmanagedMessage = (names: readonly string[]): string =>
   'PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" ' +
   'field of the PDB to an integer value.'
 
-interface Result {
+interface StatusChange {
   readonly budget: PodDisruptionBudget
   readonly status: PodDisruptionBudgetStatus
 }
 
-/** Whether there was something to write. Somebody who was quicker, such as an eviction, makes the loop count again. */
-async function write({ engine }: LoopParts, address: ObjectAddress, { budget, status }: Result): Promise<boolean> {
+/** Returns false if the status is unchanged. A conflict, such as with an eviction, is retried by the controller. */
+async function write({ engine }: ControllerParts, address: ObjectAddress, { budget, status }: StatusChange): Promise<boolean> {
   if (sameValue(budget.status ?? {}, status)) return false
   const { uid = '', resourceVersion = '' } = budget.metadata ?? {}
-  const change = { metadata: { uid, resourceVersion }, status: mergeDifference(budget.status ?? {}, status) }
-  await patchOwn(engine, { ...address, subresource: 'status' }, change)
+  const change = { metadata: { uid, resourceVersion }, status: createMergePatch(budget.status ?? {}, status) }
+  await internalPatch(engine, { ...address, subresource: 'status' }, change)
   return true
 }
 
@@ -207,13 +194,13 @@ interface Event {
   readonly message: string
 }
 
-/** Told with what is written, and not whenever it is counted: an event for each change of a pod would be a flood. */
-async function tell(parts: LoopParts, budget: PodDisruptionBudget, event: Event): Promise<void> {
+/** Recorded with a write of the status only; otherwise each change of a pod would record an event. */
+async function recordBudgetEvent(parts: ControllerParts, budget: PodDisruptionBudget, event: Event): Promise<void> {
   const { namespace = '', name = '', uid = '' } = budget.metadata ?? {}
   await recordEvent(parts, { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }, { ...event, component })
 }
 
-async function tellOfPod(parts: LoopParts, budget: PodDisruptionBudget, pod: string): Promise<void> {
+async function recordPodEvent(parts: ControllerParts, budget: PodDisruptionBudget, pod: string): Promise<void> {
   const { namespace = '', name = '' } = budget.metadata ?? {}
   const message = `Pod was expected by PDB ${namespace}/${name} to be deleted but it wasn't`
   await recordEvent(

@@ -1,58 +1,52 @@
-// Which events become objects: the same one again is counted in the object of the first, many that are alike are told as one, and who tells
-// too much of an object is heard rarely. So no loop, however often it runs, fills the store.
+// Event correlation: repeated events are counted, similar ones aggregated, and objects with many events rate-limited.
 
-import { RecentMap } from '../../base/recent-map.js'
+import { RecentMap } from '@cluster-apiserver/api/base/recent-map.js'
 
-/** What is told of whom, by whom. */
-export interface Occurrence {
-  /** Who tells it, and of which object. */
+interface Occurrence {
+  /** Identifies the component and the involved object. */
   readonly subject: string
   readonly type: string
   readonly reason: string
   readonly message: string
 }
 
-/** The object that stands for an occurrence and for those before it that were the same. */
 export interface Series {
-  /** Empty until it is written. */
   name: string
   readonly firstMs: number
   count: number
   message: string
-  /** Set while somebody writes it; whether that went well. */
   writing?: Promise<boolean> | undefined
 }
 
-/** How many are kept in mind. */
-const most = 4096
-/** What may be told of an object at once, and how long it takes until one more may. */
+const maxEntries = 4096
+/** Token bucket of each object. */
 const burst = 25
 const refillMs = 300_000
-/** Within this time so many of the same reason may say different things. */
-const gatherMs = 600_000
-const mostMessages = 10
+/** Aggregates events of one reason with this many different messages within the window. */
+const aggregationMs = 600_000
+const maxMessages = 10
 
 interface Allowance {
   left: number
   sinceMs: number
 }
 
-interface Alike {
+interface SimilarEvents {
   readonly messages: Set<string>
   lastMs: number
 }
 
 export class EventCorrelator {
-  readonly #allowances = new RecentMap<string, Allowance>(most)
-  readonly #alike = new RecentMap<string, Alike>(most)
-  readonly #series = new RecentMap<string, Series>(most)
+  readonly #allowances = new RecentMap<string, Allowance>(maxEntries)
+  readonly #similar = new RecentMap<string, SimilarEvents>(maxEntries)
+  readonly #series = new RecentMap<string, Series>(maxEntries)
 
-  /** The series, already counted up; undefined: nobody is told. */
+  /** Returns undefined if the event exceeds the rate limit. */
   add({ subject, type, reason, message }: Occurrence, nowMs: number): Series | undefined {
     if (!this.#isAllowed(subject, nowMs)) return undefined
-    const sort = JSON.stringify([subject, type, reason])
-    const isCombined = this.#isTooVaried(sort, message, nowMs)
-    const key = isCombined ? sort : `${sort} ${message}`
+    const groupKey = JSON.stringify([subject, type, reason])
+    const isCombined = this.#isTooVaried(groupKey, message, nowMs)
+    const key = isCombined ? groupKey : `${groupKey} ${message}`
     const series = this.#series.get(key) ?? { name: '', firstMs: nowMs, count: 0, message }
     series.message = isCombined ? `(combined from similar events): ${message}` : message
     series.count += 1
@@ -60,15 +54,13 @@ export class EventCorrelator {
     return series
   }
 
-  /** What was allowed could not be told: it fills no store, and does not count. */
-  giveBack(subject: string): void {
+  refund(subject: string): void {
     const allowance = this.#allowances.get(subject)
     if (allowance !== undefined) allowance.left = Math.min(burst, allowance.left + 1)
   }
 
-  /** As if nothing had been told yet. */
   forget(): void {
-    for (const kept of [this.#allowances, this.#alike, this.#series]) kept.clear()
+    for (const cache of [this.#allowances, this.#similar, this.#series]) cache.clear()
   }
 
   #isAllowed(subject: string, nowMs: number): boolean {
@@ -84,17 +76,17 @@ export class EventCorrelator {
     return true
   }
 
-  #isTooVaried(sort: string, message: string, nowMs: number): boolean {
-    let alike = this.#alike.get(sort)
-    if (alike === undefined || nowMs - alike.lastMs > gatherMs) {
-      alike = { messages: new Set(), lastMs: nowMs }
-      this.#alike.set(sort, alike)
+  #isTooVaried(groupKey: string, message: string, nowMs: number): boolean {
+    let similar = this.#similar.get(groupKey)
+    if (similar === undefined || nowMs - similar.lastMs > aggregationMs) {
+      similar = { messages: new Set(), lastMs: nowMs }
+      this.#similar.set(groupKey, similar)
     }
-    alike.lastMs = nowMs
-    alike.messages.add(message)
-    if (alike.messages.size < mostMessages) return false
-    for (const oldest of alike.messages) {
-      alike.messages.delete(oldest)
+    similar.lastMs = nowMs
+    similar.messages.add(message)
+    if (similar.messages.size < maxMessages) return false
+    for (const oldest of similar.messages) {
+      similar.messages.delete(oldest)
       break
     }
     return true

@@ -1,11 +1,11 @@
-// What is meant by the version and kind that one object says of another.
+// Finds the resource of an apiVersion and kind, such as those of an owner reference.
 
-import type { Catalog, Resource, ServedVersion } from '../../api/catalog.js'
-import { onceFor } from '../../base/once-for.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource, ServedVersion } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
 
 const groupOf = (apiVersion: string): string => apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')))
 
-/** The resource of a kind; undefined where nobody serves it. */
 export function resourceOfKind(catalog: Catalog, apiVersion: string, kind: string): Resource | undefined {
   const version = catalog
     .groups()
@@ -14,12 +14,11 @@ export function resourceOfKind(catalog: Catalog, apiVersion: string, kind: strin
   return version === undefined ? undefined : byKind(version).get(kind)
 }
 
-const byKind = onceFor(
+const byKind = weakMemoize(
   ({ resources }: ServedVersion): ReadonlyMap<string, Resource> =>
     new Map([...resources.values()].filter(({ verbs }) => verbs.includes('get')).map((resource) => [resource.kind, resource])),
 )
 
-/** The last of some resources that has this group and kind, in whatever version. */
 export function lastOfKind(resources: Iterable<Resource>, apiVersion: string, kind: string): Resource | undefined {
   const group = groupOf(apiVersion)
   let last: Resource | undefined

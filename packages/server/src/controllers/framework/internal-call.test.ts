@@ -1,16 +1,16 @@
-// The server's own writes are writes like others: they leave field owners alone, in whatever version those wrote.
+// Internal writes keep the managedFields entries of other managers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiObject } from '../api/object.js'
-import type { ManagedFieldsEntry } from '../patch/managed-entries.js'
-import { create } from '../verbs/create.js'
-import { update } from '../verbs/update.js'
-import { stageOf } from './engine.fixture.js'
-import { ownCall } from './own-call.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import type { ManagedFieldsEntry } from '@cluster-apiserver/api/patch/managed-fields/managed-fields-entries.js'
+import { create } from '../../verbs/create.js'
+import { update } from '../../verbs/update.js'
+import { createTestEngine } from './engine.fixture.js'
+import { internalCall } from './internal-call.js'
 
-test('owners that wrote in another version stay', async () => {
-  const { engine, catalog } = await stageOf('cluster', { now: () => 0 })
+test('an internal update keeps field managers of another API version', async () => {
+  const { engine, catalog } = await createTestEngine('cluster', { now: () => 0 })
   const find = (version: string) => {
     const resource = catalog.find('flowcontrol.apiserver.cluster.io', version, 'flowschemas')
     assert.ok(resource)
@@ -19,19 +19,19 @@ test('owners that wrote in another version stay', async () => {
   const [older, newer] = [find('v1beta2'), find('v1beta3')]
   const spec = { priorityLevelConfiguration: { name: 'global-default' }, matchingPrecedence: 1000 }
   const object = { metadata: { name: 'mine' }, spec }
-  await create(engine, ownCall(engine, { resource: older, name: 'mine', options: { fieldManager: 'somebody' } }), { object })
-  const owners = (): readonly string[] => {
+  await create(engine, internalCall(engine, { resource: older, name: 'mine', options: { fieldManager: 'other' } }), { object })
+  const fieldManagers = (): readonly string[] => {
     const stored = engine.store.read({ resource: newer, namespace: '', name: 'mine' })?.decode(newer)
     const entries = (stored?.metadata?.managedFields ?? []) as readonly ManagedFieldsEntry[]
     return entries.map(({ manager, apiVersion }) => `${manager} ${apiVersion}`)
   }
-  assert.deepEqual(owners(), ['somebody flowcontrol.apiserver.cluster.io/v1beta2'])
+  assert.deepEqual(fieldManagers(), ['other flowcontrol.apiserver.cluster.io/v1beta2'])
   const status = { conditions: [{ type: 'Dangling', status: 'True' }] }
-  const call = ownCall(engine, { resource: newer, name: 'mine', subresource: 'status' })
+  const call = internalCall(engine, { resource: newer, name: 'mine', subresource: 'status' })
   const changed: ApiObject = { ...object, ...{ status } }
   await update(engine, call, { object: changed })
-  assert.deepEqual(owners(), [
+  assert.deepEqual(fieldManagers(), [
     'cluster-apiserver flowcontrol.apiserver.cluster.io/v1beta3',
-    'somebody flowcontrol.apiserver.cluster.io/v1beta2',
+    'other flowcontrol.apiserver.cluster.io/v1beta2',
   ])
 })

@@ -1,11 +1,11 @@
-// What is stored of a kind, read page by page with pauses: for loops, which need no common revision and must not hold the event loop.
+// Lists the stored objects of a resource page by page, yielding to the event loop in between; pages may differ in revision.
 
-import type { Resource } from '../../api/catalog.js'
-import type { PieceClock } from '../../base/pieces.js'
-import { keyAfter } from '../../objects/keys.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import type { StoredObject } from '../../objects/entry/stored-object.js'
+import { everything } from '../../objects/list/selection.js'
+import { keyAfter } from '../../objects/object-keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import { everything } from '../../objects/selection.js'
-import type { StoredObject } from '../../objects/stored-object.js'
 
 export interface Range {
   readonly resource: Resource
@@ -13,11 +13,11 @@ export interface Range {
   readonly namespace: string
 }
 
-const pageObjects = 256
-const pageBytes = 1 << 20
+const maxPageObjects = 256
+const maxPageBytes = 1 << 20
 
-/** Each page as it is when it is read. What comes or goes meanwhile may be seen or not: a loop watches, too. */
-export async function* pagesOf(store: ObjectStore, range: Range, pieces: PieceClock): AsyncGenerator<readonly StoredObject[]> {
+/** Objects that change meanwhile may be missing: controllers watch as well. */
+export async function* pagesOf(store: ObjectStore, range: Range, budget: TurnBudget): AsyncGenerator<readonly StoredObject[]> {
   let startKey: string | undefined
   for (;;) {
     const { objects, isLast } = readPage(store, range, startKey)
@@ -26,7 +26,7 @@ export async function* pagesOf(store: ObjectStore, range: Range, pieces: PieceCl
     yield objects
     if (isLast) return
     startKey = keyAfter(last.key)
-    if (pieces.isOver) await pieces.next()
+    await budget.yieldIfSpent()
   }
 }
 
@@ -39,10 +39,10 @@ function readPage(store: ObjectStore, { resource, namespace }: Range, startKey: 
   const from = startKey === undefined ? {} : { startKey }
   const objects: StoredObject[] = []
   let bytes = 0
-  for (const object of store.list({ resource, namespace, selection: everything, limit: 0, ...from }).objects()) {
+  for (const object of store.readAll({ resource, namespace, selection: everything, limit: 0, ...from }).objects()) {
     objects.push(object)
     bytes += object.size
-    if (objects.length >= pageObjects || bytes >= pageBytes) return { objects, isLast: false }
+    if (objects.length >= maxPageObjects || bytes >= maxPageBytes) return { objects, isLast: false }
   }
   return { objects, isLast: true }
 }

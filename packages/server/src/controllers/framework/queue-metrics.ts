@@ -1,15 +1,15 @@
-// What the queues of the loops have done, for metrics: counters outlive a queue, which ends with the leadership of its server.
+// Metrics of the work queues. Counters outlive their queue, which is closed when the server loses the leadership.
 
-import { getOrInsert } from '../../base/get-or-insert.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 
-/** Upper bounds in seconds of the buckets of durations, as dashboards know them: each ten times the one before it, with all that floats make of that. */
+/** Upper bounds of the buckets in seconds: the values of kube-apiserver, including their floating-point errors. */
 export const durationBounds: readonly number[] = Array.from({ length: 9 }).reduce<number[]>(
   (bounds) => [...bounds, (bounds.at(-1) as number) * 10],
   [1e-8],
 )
 
-/** How many durations were at most as long as each bound; `counts` has one more, for those that were longer than all. */
-export class Durations {
+/** `counts` has one bucket per bound, and one for longer durations. */
+class Durations {
   readonly counts: number[] = Array.from({ length: durationBounds.length + 1 }, () => 0)
   sum = 0
 
@@ -21,11 +21,9 @@ export class Durations {
   }
 }
 
-/** How a queue stands now. */
 export interface QueueState {
-  /** Keys that could be worked on. */
   readonly depth: number
-  /** What the work that runs has taken so far, together and the longest of it. */
+  /** Time that running keys have taken so far: sum and maximum. */
   readonly unfinishedSeconds: number
   readonly longestRunningSeconds: number
 }
@@ -36,27 +34,24 @@ export class QueueCounters {
   readonly name: string
   adds = 0
   retries = 0
-  /** From the moment at which a key could be worked on to the one at which it was. */
+  /** Time between `add` and the start of `work`. */
   readonly queued = new Durations()
   readonly worked = new Durations()
-  /** Set while a queue of this name runs. */
   state: () => QueueState = () => idle
 
   constructor(name: string) {
     this.name = name
   }
 
-  /** No queue of this name runs any more. */
-  rest(): void {
+  setIdle(): void {
     this.state = () => idle
   }
 }
 
-/** The counters of all loops of a server, by the names of the loops. */
-export class LoopCounters {
+export class ControllerCounters {
   readonly #byName = new Map<string, QueueCounters>()
 
-  of(name: string): QueueCounters {
+  forQueue(name: string): QueueCounters {
     return getOrInsert(this.#byName, name, () => new QueueCounters(name))
   }
 

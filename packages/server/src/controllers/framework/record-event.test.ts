@@ -1,12 +1,12 @@
-// Events of loops: one object for what is told again and again.
+// Recording events: repeated ones are counted in one object.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../api/catalog.js'
-import { systemClock } from '../../base/clock.js'
-import { silentLogger } from '../../base/logger.js'
-import { everything } from '../../objects/selection.js'
-import { stageOf } from '../engine.fixture.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { everything } from '../../objects/list/selection.js'
+import { createTestEngine } from './engine.fixture.js'
 import { forgetEvents, recordEvent } from './record-event.js'
 
 interface Event {
@@ -16,36 +16,41 @@ interface Event {
   readonly lastTimestamp?: string
 }
 
-test('the same event is counted in one object, and made anew when that has ended', async () => {
+test('a repeated event is counted in one object, and created again after that has expired', async () => {
   let nowMs = Date.parse('2026-01-01T00:00:00Z')
-  const stage = await stageOf('cluster', { now: () => nowMs })
-  const { store } = stage.engine
-  const resource = stage.catalog.find('', 'v1', 'events') as Resource
-  const events = () => [...store.list({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()]
-  const parts = { ...stage, logger: silentLogger }
+  const testEngine = await createTestEngine('cluster', { now: () => nowMs })
+  const { store } = testEngine.engine
+  const resource = testEngine.catalog.find('', 'v1', 'events') as Resource
+  const events = () => [...store.readAll({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()]
+  const parts = { ...testEngine, logger: silentLogger }
   const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'n', name: 'b', uid: 'u' }
-  const told = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
-  for (let i = 0; i < 100; i++) await recordEvent(parts, budget, told)
+  const details = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
+  for (let i = 0; i < 100; i++) await recordEvent(parts, budget, details)
   assert.equal(events().length, 1)
   assert.equal((events()[0]?.decode(resource) as Event | undefined)?.count, 25)
   for (const each of events()) await store.remove(each)
   nowMs += 300_000
-  await recordEvent(parts, budget, told)
-  const [again, ...others] = events().map((each) => each.decode(resource) as Event)
+  await recordEvent(parts, budget, details)
+  const [recreated, ...others] = events().map((each) => each.decode(resource) as Event)
   assert.equal(others.length, 0)
-  assert.deepEqual([again?.count, again?.firstTimestamp, again?.lastTimestamp], [26, '2026-01-01T00:00:00Z', '2026-01-01T00:05:00Z'])
+  assert.deepEqual(
+    [recreated?.count, recreated?.firstTimestamp, recreated?.lastTimestamp],
+    [26, '2026-01-01T00:00:00Z', '2026-01-01T00:05:00Z'],
+  )
 })
 
-test('what is told twice at the same time is one object, and what cannot be written is told with the next', async () => {
-  const stage = await stageOf('cluster', systemClock)
-  const { store } = stage.engine
-  const resource = stage.catalog.find('', 'v1', 'events') as Resource
+test('concurrent events are one object; those that cannot be written are counted with the next', async () => {
+  const testEngine = await createTestEngine('cluster', systemClock)
+  const { store } = testEngine.engine
+  const resource = testEngine.catalog.find('', 'v1', 'events') as Resource
   const events = () =>
-    [...store.list({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()].map((each) => each.decode(resource) as Event)
-  const parts = { ...stage, logger: silentLogger }
+    [...store.readAll({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()].map(
+      (each) => each.decode(resource) as Event,
+    )
+  const parts = { ...testEngine, logger: silentLogger }
   const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'n', name: 'b', uid: 'u' }
-  const told = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
-  const record = () => recordEvent(parts, budget, told)
+  const details = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
+  const record = () => recordEvent(parts, budget, details)
   await Promise.all([record(), record()])
   assert.deepEqual(
     events().map(({ count }) => count),
@@ -67,16 +72,16 @@ test('what is told twice at the same time is one object, and what cannot be writ
   )
 })
 
-test('what is forgotten is told as for the first time', async () => {
-  const stage = await stageOf('cluster', systemClock)
-  const resource = stage.catalog.find('', 'v1', 'events') as Resource
+test('after forgetEvents the same event is a new object', async () => {
+  const testEngine = await createTestEngine('cluster', systemClock)
+  const resource = testEngine.catalog.find('', 'v1', 'events') as Resource
   const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'n', name: 'b', uid: 'u' }
-  const told = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
+  const details = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
   for (let i = 0; i < 30; i++) {
-    await recordEvent({ ...stage, logger: silentLogger }, budget, told)
-    forgetEvents(stage.engine)
+    await recordEvent({ ...testEngine, logger: silentLogger }, budget, details)
+    forgetEvents(testEngine.engine)
   }
-  const events = [...stage.engine.store.list({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()]
+  const events = [...testEngine.engine.store.readAll({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()]
   assert.deepEqual(new Set(events.map((each) => (each.decode(resource) as Event).count)), new Set([1]))
   assert.equal(events.length, 30)
 })

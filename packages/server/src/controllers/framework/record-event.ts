@@ -1,80 +1,79 @@
-// Events that loops leave with an object, for people who wonder what became of it.
+// Records Event objects about an object, as controllers do for users.
 
-import { ApiError } from '../../api/api-error.js'
-import type { ApiObject } from '../../api/object.js'
-import { onceFor } from '../../base/once-for.js'
-import { timeOf } from '../../schema/scalars.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import type { ObjectStore } from '../../objects/object-store.js'
 import { create } from '../../verbs/create.js'
 import type { Engine } from '../../verbs/engine.js'
 import { patch } from '../../verbs/patch.js'
-import { ownCall } from '../own-call.js'
-import { EventCorrelator, type Series } from './correlate-events.js'
-import type { LoopParts } from './loop.js'
+import type { ControllerParts } from './controller.js'
+import { EventCorrelator, type Series } from './event-correlator.js'
+import { internalCall } from './internal-call.js'
 
-export interface Involved {
+interface InvolvedObject {
   readonly apiVersion: string
   readonly kind: string
-  /** Empty: it is in none. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
   readonly uid: string
 }
 
-export interface Told {
+interface EventDetails {
   readonly type: 'Normal' | 'Warning'
   readonly reason: string
   readonly message: string
-  /** Which loop tells it. */
   readonly component: string
 }
 
-type Parts = Pick<LoopParts, 'engine' | 'catalogs' | 'logger'>
+type Parts = Pick<ControllerParts, 'engine' | 'catalogs' | 'logger'>
 
-const correlatorOf = onceFor((_: Engine) => new EventCorrelator())
+const correlatorOf = weakMemoize((_: ObjectStore) => new EventCorrelator())
 
-/** Nothing that was told before counts any more: the events are gone, and so is what they were about. */
-export const forgetEvents = (engine: Engine): void => correlatorOf(engine).forget()
+export const forgetEvents = (engine: Engine): void => correlatorOf(engine.store).forget()
 
-/** Events are for people: one that cannot be written is told to the log. */
-export async function recordEvent(parts: Parts, involved: Involved, told: Told): Promise<void> {
+/** An event that cannot be written is logged. */
+export async function recordEvent(parts: Parts, involved: InvolvedObject, details: EventDetails): Promise<void> {
   const { engine } = parts
-  const { type, reason, message, component } = told
+  const { type, reason, message, component } = details
   const { apiVersion, kind, namespace, name, uid } = involved
   const subject = JSON.stringify([component, apiVersion, kind, namespace, name, uid])
-  const correlator = correlatorOf(engine)
+  const correlator = correlatorOf(engine.store)
   const series = correlator.add({ subject, type, reason, message }, engine.clock.now())
   if (series === undefined) return
-  series.writing ??= writeAll(parts, involved, { told, series })
-  if (!(await series.writing)) correlator.giveBack(subject)
+  series.writing ??= writeAll(parts, involved, { details, series })
+  if (!(await series.writing)) correlator.refund(subject)
 }
 
-/** Until what is written is what was told: the same may be told again meanwhile, and is written by whoever is at it. */
-async function writeAll(parts: Parts, involved: Involved, { told, series }: ToWrite): Promise<boolean> {
-  const { component, reason } = told
+/** Repeats until the stored count is current: the same event may be recorded again during the write. */
+async function writeAll(parts: Parts, involved: InvolvedObject, { details, series }: PendingEvent): Promise<boolean> {
+  const { component, reason } = details
   try {
     for (let written = 0; written < series.count; ) {
       const { count } = series
-      if (series.name === '' || !(await countUp(parts, involved, series))) await write(parts, involved, { told, series })
+      if (series.name === '' || !(await incrementCount(parts, involved, series))) await write(parts, involved, { details, series })
       written = count
     }
     return true
-  } catch (err) {
-    parts.logger.info({ loop: component, reason, err }, 'loop cannot write an event')
+  } catch (error) {
+    parts.logger.info({ controller: component, reason, error }, 'cannot record an event; it is recorded with the next one')
     return false
   } finally {
     series.writing = undefined
   }
 }
 
-const placeOf = ({ namespace }: Involved): string => (namespace === '' ? 'default' : namespace)
+const namespaceOf = ({ namespace }: InvolvedObject): string => (namespace === '' ? 'default' : namespace)
 
-/** False where the event has ended meanwhile. */
-async function countUp({ engine, catalogs }: Parts, involved: Involved, { name, count, message }: Series): Promise<boolean> {
+/** Returns false if the stored event has expired. */
+async function incrementCount({ engine, catalogs }: Parts, involved: InvolvedObject, { name, count, message }: Series): Promise<boolean> {
   const resource = catalogs.current.find('', 'v1', 'events')
   if (resource === undefined) return true
   const changes = { count, message, lastTimestamp: timeOf(engine.clock.now()) }
   try {
-    const call = ownCall(engine, { resource, namespace: placeOf(involved), name })
+    const call = internalCall(engine, { resource, namespace: namespaceOf(involved), name })
     await patch(engine, call, { type: 'merge', patch: changes, duplicates: [] })
     return true
   } catch (thrown) {
@@ -83,26 +82,26 @@ async function countUp({ engine, catalogs }: Parts, involved: Involved, { name, 
   }
 }
 
-let named = 0
+let nameCounter = 0
 
-interface ToWrite {
-  readonly told: Told
+interface PendingEvent {
+  readonly details: EventDetails
   readonly series: Series
 }
 
-async function write({ engine, catalogs }: Parts, involved: Involved, { told, series }: ToWrite): Promise<void> {
+async function write({ engine, catalogs }: Parts, involved: InvolvedObject, { details, series }: PendingEvent): Promise<void> {
   const resource = catalogs.current.find('', 'v1', 'events')
   if (resource === undefined) return
-  const namespace = placeOf(involved)
-  // Names as others make them: the object's, and when it happened in billionths of a second, which are counted here.
-  named = (named + 1) % 1_000_000
-  const moment = BigInt(Math.floor(engine.clock.now())) * 1_000_000n + BigInt(named)
+  const namespace = namespaceOf(involved)
+  // As in client-go: object name and time in nanoseconds, whose last six digits are a counter here.
+  nameCounter = (nameCounter + 1) % 1_000_000
+  const moment = BigInt(Math.floor(engine.clock.now())) * 1_000_000n + BigInt(nameCounter)
   const name = `${involved.name}.${moment.toString(16)}`
-  const { namespace: place, ...rest } = involved
-  const { type, reason, component } = told
+  const { namespace: ownNamespace, ...rest } = involved
+  const { type, reason, component } = details
   const object = {
     metadata: { name, namespace },
-    involvedObject: place === '' ? rest : involved,
+    involvedObject: ownNamespace === '' ? rest : involved,
     reason,
     message: series.message,
     source: { component },
@@ -111,6 +110,6 @@ async function write({ engine, catalogs }: Parts, involved: Involved, { told, se
     count: series.count,
     type,
   } as ApiObject
-  await create(engine, ownCall(engine, { resource, namespace, name }), { object })
+  await create(engine, internalCall(engine, { resource, namespace, name }), { object })
   series.name = name
 }

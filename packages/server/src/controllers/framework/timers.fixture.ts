@@ -1,32 +1,35 @@
-// Time that stands still until a test moves it.
+// Fake timers, which advance only when a test calls `advance`.
 
-import type { Timers } from './timers.js'
+import { repeatAfter, type Timers } from '@cluster-apiserver/api/base/clock.js'
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Lets everything happen that waits for no timer. */
+/** Waits ten event-loop iterations, in which work that waits for no timer should end. */
 export async function flushTurns(): Promise<void> {
-  for (let turns = 0; turns < 10; turns++) await turn()
+  for (let iterations = 0; iterations < 10; iterations++) await nextIteration()
 }
 
 export class FakeTimers implements Timers {
   #nowMs = 0
-  readonly #pending = new Set<{ readonly atMs: number; readonly run: () => void }>()
+  readonly #pending = new Set<{ readonly atMs: number; readonly run: () => unknown }>()
 
   readonly now = (): number => this.#nowMs
 
-  after(ms: number, run: () => void): () => void {
+  after(ms: number, run: () => unknown): () => void {
     const timer = { atMs: this.#nowMs + ms, run }
     this.#pending.add(timer)
     return () => void this.#pending.delete(timer)
   }
 
-  /** How many timers run. */
+  every(ms: number, run: () => unknown): () => void {
+    return repeatAfter((delayMs, next) => this.after(delayMs, next), ms, run)
+  }
+
   get size(): number {
     return this.#pending.size
   }
 
-  /** Lets time pass without anybody noticing: work takes long. */
+  /** Advances the clock without running timers. */
   spend(ms: number): void {
     this.#nowMs += ms
   }
@@ -39,7 +42,6 @@ export class FakeTimers implements Timers {
       for (const { atMs } of this.#pending) nextMs = Math.min(nextMs, atMs)
       if (nextMs > endMs) break
       this.#nowMs = Math.max(this.#nowMs, nextMs)
-      // Those of one moment run together, but for those that another one takes back.
       for (const timer of [...this.#pending]) if (timer.atMs === nextMs && this.#pending.delete(timer)) timer.run()
       await flushTurns()
     }

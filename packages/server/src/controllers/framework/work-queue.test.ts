@@ -1,10 +1,10 @@
-// Keys once in the queue and once at work, what fails later and later, a bound that loses nothing, and an end after which nothing starts.
+// Work queue: deduplication, concurrency, back-off, delays, overflow, close and metrics.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { durationBounds, QueueCounters } from './counters.js'
-import { KeyedQueue, type QueueOptions } from './keyed-queue.js'
+import { durationBounds, QueueCounters } from './queue-metrics.js'
 import { FakeTimers, flushTurns } from './timers.fixture.js'
+import { type QueueOptions, WorkQueue } from './work-queue.js'
 
 interface Work {
   readonly key: string
@@ -16,17 +16,17 @@ function setUp(options: Partial<QueueOptions> = {}) {
   const timers = new FakeTimers()
   const counters = new QueueCounters('test')
   const open: Work[] = []
-  const begun: string[] = []
-  const failures: { readonly key: string; readonly againMs: number }[] = []
+  const started: string[] = []
+  const failures: { readonly key: string; readonly retryMs: number }[] = []
   const overflows: number[] = []
-  const queue = new KeyedQueue({
+  const queue = new WorkQueue({
     work: (key) => {
-      begun.push(key)
+      started.push(key)
       return new Promise((resolve, reject) => open.push({ key, end: () => resolve(undefined), fail: reject }))
     },
-    onFailure: (key, _, againMs) => failures.push({ key, againMs }),
+    onFailure: (key, _, retryMs) => failures.push({ key, retryMs }),
     onOverflow: (afterMs) => overflows.push(afterMs),
-    backOff: { firstMs: 100, mostMs: 1000 },
+    backOff: { firstMs: 100, maxMs: 1000 },
     timers,
     counters,
     random: () => 1,
@@ -36,32 +36,32 @@ function setUp(options: Partial<QueueOptions> = {}) {
     await flushTurns()
     return open.shift() as Work
   }
-  return { queue, timers, counters, open, begun, failures, overflows, next }
+  return { queue, timers, counters, open, started, failures, overflows, next }
 }
 
-test('a key waits once, and is worked on again when it is asked for meanwhile', async () => {
-  const { queue, begun, next } = setUp({ concurrency: 4 })
+test('a key is queued once, and runs again if it is added while it runs', async () => {
+  const { queue, started, next } = setUp({ concurrency: 4 })
   for (const key of ['a', 'a', 'b', 'a']) queue.add(key)
-  assert.deepEqual(begun, [], 'never in the turn of whoever added it')
+  assert.deepEqual(started, [], 'not in the same event-loop iteration')
   await flushTurns()
-  assert.deepEqual(begun, ['a', 'b'])
+  assert.deepEqual(started, ['a', 'b'])
   for (let i = 0; i < 3; i++) queue.add('a')
   await flushTurns()
-  assert.deepEqual(begun, ['a', 'b'], 'not twice at the same time')
+  assert.deepEqual(started, ['a', 'b'], 'not twice concurrently')
   ;(await next()).end()
   await flushTurns()
-  assert.deepEqual(begun, ['a', 'b', 'a'])
+  assert.deepEqual(started, ['a', 'b', 'a'])
 })
 
-test('no more at a time than was said, and all of them', async () => {
+test('runs all keys, at most `concurrency` at a time', async () => {
   let running = 0
-  let most = 0
+  let maxRunning = 0
   const done: string[] = []
   const { queue } = setUp({
     concurrency: 3,
     work: async (key) => {
       running += 1
-      most = Math.max(most, running)
+      maxRunning = Math.max(maxRunning, running)
       await flushTurns()
       running -= 1
       done.push(key)
@@ -72,20 +72,20 @@ test('no more at a time than was said, and all of them', async () => {
   for (const key of keys) queue.add(key)
   for (let i = 0; i < 20 && done.length < keys.length; i++) await flushTurns()
   assert.deepEqual(done, keys)
-  assert.equal(most, 3)
+  assert.equal(maxRunning, 3)
 })
 
-test('what fails comes again, each time after twice as long up to a limit, until it succeeds', async () => {
-  const { queue, timers, failures, next, begun } = setUp()
+test('a failing key is retried with exponential back-off up to maxMs, until it succeeds', async () => {
+  const { queue, timers, failures, next, started } = setUp()
   queue.add('a')
   for (let i = 0; i < 6; i++) {
     ;(await next()).fail(new Error('no'))
     await flushTurns()
-    assert.equal(begun.length, i + 1)
-    await timers.advance(failures[i]?.againMs ?? 0)
+    assert.equal(started.length, i + 1)
+    await timers.advance(failures[i]?.retryMs ?? 0)
   }
   assert.deepEqual(
-    failures.map(({ againMs }) => againMs),
+    failures.map(({ retryMs }) => retryMs),
     [100, 200, 400, 800, 1000, 1000],
   )
   ;(await next()).end()
@@ -93,94 +93,94 @@ test('what fails comes again, each time after twice as long up to a limit, until
   queue.add('a')
   ;(await next()).fail(new Error('no'))
   await flushTurns()
-  assert.equal(failures.at(-1)?.againMs, 100, 'success is the end of it')
+  assert.equal(failures.at(-1)?.retryMs, 100, 'success resets the back-off')
 })
 
-test('many that fail together do not come again together', async () => {
+test('jitter spreads the retries of keys that fail together', async () => {
   const { queue, failures, open } = setUp({ concurrency: 50, random: Math.random })
   for (let i = 0; i < 50; i++) queue.add(`k${i}`)
   await flushTurns()
   for (const { fail } of open) fail(new Error('no'))
   await flushTurns()
-  const delays = failures.map(({ againMs }) => againMs)
+  const delays = failures.map(({ retryMs }) => retryMs)
   assert.ok(new Set(delays).size > 40)
   assert.ok(delays.every((ms) => ms >= 75 && ms <= 100))
 })
 
-test('a change does not wait for the time of a retry', async () => {
-  const { queue, timers, next, begun } = setUp()
+test('adding a key cancels its pending retry', async () => {
+  const { queue, timers, next, started } = setUp()
   queue.add('a')
   ;(await next()).fail(new Error('no'))
   await flushTurns()
   queue.add('a')
   await flushTurns()
-  assert.equal(begun.length, 2)
+  assert.equal(started.length, 2)
   ;(await next()).end()
   await timers.advance(10_000)
-  assert.equal(begun.length, 2, 'the retry is not made on top')
+  assert.equal(started.length, 2, 'no second retry')
 })
 
-test('what fails because of what it writes itself does not spin', async () => {
-  const { queue, timers, next, begun } = setUp()
+test('a key that fails and is added meanwhile waits the first delay', async () => {
+  const { queue, timers, next, started } = setUp()
   queue.add('a')
   const first = await next()
   queue.add('a')
   first.fail(new Error('no'))
   await flushTurns()
-  assert.equal(begun.length, 1)
+  assert.equal(started.length, 1)
   await timers.advance(100)
-  assert.equal(begun.length, 2)
+  assert.equal(started.length, 2)
 })
 
-test('work can ask for another time, and the earlier one counts', async () => {
-  const { queue, timers, begun } = setUp({ work: async (key) => (begun.push(key) === 1 ? { afterMs: 500 } : undefined) })
+test('of several delays of a key the shortest counts, and work can request another', async () => {
+  const { queue, timers, started } = setUp({ work: async (key) => (started.push(key) === 1 ? { afterMs: 500 } : undefined) })
   queue.addAfter('a', 300)
   queue.addAfter('a', 200)
   queue.addAfter('a', 900)
   await timers.advance(199)
-  assert.equal(begun.length, 0)
+  assert.equal(started.length, 0)
   await timers.advance(1)
-  assert.equal(begun.length, 1)
+  assert.equal(started.length, 1)
   await timers.advance(499)
-  assert.equal(begun.length, 1)
+  assert.equal(started.length, 1)
   await timers.advance(1)
-  assert.equal(begun.length, 2)
-  assert.equal(timers.size, 0, 'nothing is left that would cost anything')
+  assert.equal(started.length, 2)
+  assert.equal(timers.size, 0, 'no timer is left')
 })
 
-test('there is a bound, and whoever is not taken is told of', async () => {
-  const { queue, overflows, next, begun } = setUp({ mostKeys: 4 })
+test('a full queue reports the overflow, and waitForSpace resolves when half is free', async () => {
+  const { queue, overflows, next, started } = setUp({ maxKeys: 4 })
   queue.add('running')
   await flushTurns()
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) queue.add(key)
   assert.deepEqual(overflows, [0, 0])
-  assert.equal(queue.hasRoom, false)
-  let hasRoom = false
-  void queue.room().then(() => {
-    hasRoom = true
+  assert.equal(queue.hasSpace, false)
+  let hasSpace = false
+  void queue.waitForSpace().then(() => {
+    hasSpace = true
   })
   ;(await next()).end()
   await flushTurns()
-  assert.equal(hasRoom, false, 'not for one key alone')
+  assert.equal(hasSpace, false, 'not for one free slot')
   ;(await next()).end()
   await flushTurns()
-  assert.equal(hasRoom, true)
+  assert.equal(hasSpace, true)
   for (const _ of ['b', 'c', 'd']) (await next()).end()
   await flushTurns()
-  assert.deepEqual(begun, ['running', 'a', 'b', 'c', 'd'])
+  assert.deepEqual(started, ['running', 'a', 'b', 'c', 'd'])
 })
 
-test('what waits for its time is bounded, too, and does not keep others out', async () => {
-  const { queue, overflows, begun } = setUp({ mostKeys: 2 })
+test('delayed keys have a limit of their own', async () => {
+  const { queue, overflows, started } = setUp({ maxKeys: 2 })
   for (const key of ['a', 'b', 'c']) queue.addAfter(key, 700)
   assert.deepEqual(overflows, [700])
   queue.add('d')
   await flushTurns()
-  assert.deepEqual(begun, ['d'])
+  assert.deepEqual(started, ['d'])
 })
 
-test('closing waits for what runs, and nothing starts afterwards', async () => {
-  const { queue, timers, next, begun } = setUp()
+test('close waits for running keys and drops all others', async () => {
+  const { queue, timers, next, started } = setUp()
   for (const key of ['a', 'b']) queue.add(key)
   queue.addAfter('c', 100)
   const running = await next()
@@ -195,37 +195,11 @@ test('closing waits for what runs, and nothing starts afterwards', async () => {
   running.fail(new Error('no'))
   await closing
   await timers.advance(10_000)
-  assert.deepEqual(begun, ['a'])
+  assert.deepEqual(started, ['a'])
   assert.equal(timers.size, 0)
 })
 
-test('requests get their turn while there is much to do', async () => {
-  let turns = 0
-  let most = 0
-  let inTurn = 0
-  const count = (): void => {
-    turns += 1
-    inTurn = 0
-    if (turns < 500) setImmediate(count)
-  }
-  setImmediate(count)
-  const { queue, timers, begun } = setUp({
-    concurrency: 4,
-    work: async (key) => {
-      begun.push(key)
-      inTurn += 1
-      most = Math.max(most, inTurn)
-      timers.spend(1)
-      return undefined
-    },
-  })
-  for (let i = 0; i < 200; i++) queue.add(`k${i}`)
-  for (let i = 0; i < 20 && begun.length < 200; i++) await flushTurns()
-  assert.equal(begun.length, 200)
-  assert.ok(most <= 6, `${most} ms in one turn`)
-})
-
-test('counters tell what was asked for, how long it waited and took, and how often it came again', async () => {
+test('metrics count adds, retries, queue and work durations', async () => {
   const { queue, timers, counters, next } = setUp()
   for (const key of ['a', 'a', 'b']) queue.add(key)
   const first = await next()
@@ -243,21 +217,21 @@ test('counters tell what was asked for, how long it waited and took, and how oft
     counters.worked.counts.reduce((sum, each) => sum + each, 0),
     2,
   )
-  assert.equal(counters.worked.counts[durationBounds.length - 1], 1, 'two seconds are at most ten')
+  assert.equal(counters.worked.counts[durationBounds.length - 1], 1, '2 s are in the bucket up to 10 s')
   await queue.close()
   assert.deepEqual(counters.state(), { depth: 0, unfinishedSeconds: 0, longestRunningSeconds: 0 })
 })
 
-test('it says when there is nothing to do, and does what was put off when it is told to hurry', async () => {
-  const { queue, begun, next } = setUp()
+test('isIdle ignores delayed keys; expedite runs those due soon', async () => {
+  const { queue, started, next } = setUp()
   assert.equal(queue.isIdle, true)
   queue.addAfter('soon', 300)
   queue.addAfter('late', 5000)
   assert.equal(queue.isIdle, true)
-  queue.hurry(1000)
+  queue.expedite(1000)
   assert.equal(queue.isIdle, false)
   ;(await next()).end()
   await flushTurns()
   assert.equal(queue.isIdle, true)
-  assert.deepEqual(begun, ['soon'])
+  assert.deepEqual(started, ['soon'])
 })

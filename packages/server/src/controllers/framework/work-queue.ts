@@ -1,45 +1,40 @@
-// Keys that wait for work: each at most once in the queue and at most once being worked on. What fails comes again later, and later still; what
-// there is no room for is told to the owner, who looks at everything again.
+// Work queue of keys: each is queued once and runs once at a time; failures back off; a full queue drops keys and calls `onOverflow`.
 
-import { type PieceClock, SharedPieces, sharedPieces } from '../../base/pieces.js'
-import { shorten } from '../../base/shorten.js'
-import { QueueCounters, type QueueState } from './counters.js'
-import { systemTimers, type Timers } from './timers.js'
+import { systemTimers, type Timers } from '@cluster-apiserver/api/base/clock.js'
+import { shorten } from '@cluster-apiserver/api/base/shorten.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import { QueueCounters, type QueueState } from './queue-metrics.js'
+import { budgetOf } from './timers.js'
 
-/** When to work on a key again: never (undefined), after a while, or `'again'`: as after a failure, but nothing is wrong. */
+/** When to process the key again: never (undefined), after a delay, or with back-off as after a failure (`'again'`). */
 export type Outcome = undefined | 'again' | { readonly afterMs: number }
 
 export interface BackOff {
   readonly firstMs: number
-  readonly mostMs: number
+  readonly maxMs: number
 }
 
 export interface QueueOptions {
   readonly work: (key: string) => Promise<Outcome>
-  /** Told of every failure; `againMs`: when the key comes again; `isNews`: it did not fail for the same reason the last time. */
-  readonly onFailure: (key: string, thrown: unknown, againMs: number, isNews: boolean) => void
-  /** A key was not taken that would have been worked on after so long: look at everything again. */
+  /** `isNewFailure`: the previous failure of the key had another message. */
+  readonly onFailure: (key: string, thrown: unknown, retryMs: number, isNewFailure: boolean) => void
+  /** A key due after `afterMs` was dropped, so everything must be listed again. */
   readonly onOverflow: (afterMs: number) => void
   readonly concurrency?: number
   readonly backOff?: BackOff
-  /** How many keys may be ready, and how many may wait for their time. */
-  readonly mostKeys?: number
+  readonly maxKeys?: number | undefined
   readonly counters?: QueueCounters
   readonly timers?: Timers
-  readonly pieces?: PieceClock
-  /** From 0 to 1. */
+  readonly budget?: TurnBudget
   readonly random?: () => number
 }
 
-const usualBackOff: BackOff = { firstMs: 200, mostMs: 60_000 }
-const usualMostKeys = 10_000
-/** Reasons are kept for as long as a key fails. */
-const mostReasonLength = 200
+const defaultBackOff: BackOff = { firstMs: 200, maxMs: 60_000 }
+const defaultMaxKeys = 10_000
+const maxReasonLength = 200
 
 interface Failures {
-  /** Since it went well. */
   count: number
-  /** What was told of the last one. */
   reason: string | undefined
 }
 
@@ -48,76 +43,77 @@ interface Delay {
   readonly cancel: () => void
 }
 
-export class KeyedQueue {
+export class WorkQueue {
   readonly #options: QueueOptions
   readonly #timers: Timers
-  readonly #pieces: PieceClock
+  readonly #budget: TurnBudget
   readonly #counters: QueueCounters
-  readonly #mostKeys: number
-  /** With the time since when they could be worked on, in order. */
+  readonly #maxKeys: number
   readonly #ready = new Map<string, number>()
-  /** With the time at which work on them began. */
   readonly #running = new Map<string, number>()
-  /** Asked for while they are being worked on. */
-  readonly #asked = new Set<string>()
+  readonly #requeued = new Set<string>()
   readonly #delayed = new Map<string, Delay>()
   readonly #failures = new Map<string, Failures>()
   readonly #workers = new Set<Promise<void>>()
-  /** Workers that will look for a key again. */
-  #employed = 0
-  #waitingForRoom: (() => void)[] = []
+  #activeWorkers = 0
+  #waitingForSpace: (() => void)[] = []
   #isClosed = false
 
   constructor(options: QueueOptions) {
     this.#options = options
     this.#timers = options.timers ?? systemTimers
-    this.#pieces = options.pieces ?? (options.timers === undefined ? sharedPieces : new SharedPieces(options.timers.now))
+    this.#budget = options.budget ?? budgetOf(options.timers)
     this.#counters = options.counters ?? new QueueCounters('')
-    this.#mostKeys = options.mostKeys ?? usualMostKeys
+    this.#maxKeys = options.maxKeys ?? defaultMaxKeys
     this.#counters.state = () => this.#state()
   }
 
-  /** Whether no key is being worked on or could be; keys that wait for their time do not count. */
+  /** Ignores delayed keys. */
   get isIdle(): boolean {
-    return this.#ready.size === 0 && this.#employed === 0
+    return this.#ready.size === 0 && this.#activeWorkers === 0
   }
 
-  /** Keys whose time would come within so long are worked on now. */
-  hurry(withinMs: number): void {
+  /** Keys that are queued or running, running ones first. */
+  get busyKeys(): readonly string[] {
+    return [...this.#running.keys(), ...this.#ready.keys()]
+  }
+
+  /** Processes delayed keys now that are due within `withinMs`. */
+  expedite(withinMs: number): void {
     const untilMs = this.#timers.now() + withinMs
     for (const [key, { atMs }] of [...this.#delayed]) if (atMs <= untilMs) this.add(key)
   }
 
-  get hasRoom(): boolean {
-    return this.#ready.size < this.#mostKeys
+  get hasSpace(): boolean {
+    return this.#ready.size < this.#maxKeys
   }
 
-  /** Resolves when there is room again, and not for one key alone; or when the queue is closed. */
-  room(): Promise<void> {
-    if (this.#isClosed || this.#hasMuchRoom) return Promise.resolve()
-    return new Promise((resolve) => this.#waitingForRoom.push(resolve))
+  /** Resolves when half of the queue is free, or when it is closed. */
+  waitForSpace(): Promise<void> {
+    if (this.#isClosed || this.#isHalfFree) return Promise.resolve()
+    return new Promise((resolve) => this.#waitingForSpace.push(resolve))
   }
 
   add(key: string): void {
     if (this.#isClosed) return
     if (this.#running.has(key)) {
-      this.#asked.add(key)
+      this.#requeued.add(key)
       return
     }
     if (this.#ready.has(key)) return
-    if (!this.hasRoom) {
+    if (!this.hasSpace) {
       if (!this.#delayed.has(key)) this.#failures.delete(key)
       this.#options.onOverflow(0)
       return
     }
-    this.#undelay(key)
+    this.#cancelDelay(key)
     this.#counters.adds += 1
     this.#ready.set(key, this.#timers.now())
-    if (this.#employed < (this.#options.concurrency ?? 1)) this.#employ()
+    if (this.#activeWorkers < (this.#options.concurrency ?? 1)) this.#startWorker()
   }
 
-  /** Adds a key when so much time has passed, or earlier if anybody else asks for that. */
-  addAfter(key: string, ms: number): void {
+  /** `timer`: `every` lets a movable clock skip runs, of keys that would run again and again. */
+  addAfter(key: string, ms: number, timer: 'after' | 'every' = 'after'): void {
     if (ms <= 0) {
       this.add(key)
       return
@@ -126,52 +122,52 @@ export class KeyedQueue {
     const atMs = this.#timers.now() + ms
     const before = this.#delayed.get(key)
     if (before !== undefined && before.atMs <= atMs) return
-    if (before === undefined && this.#delayed.size >= this.#mostKeys) {
+    if (before === undefined && this.#delayed.size >= this.#maxKeys) {
       this.#failures.delete(key)
       this.#options.onOverflow(ms)
       return
     }
     before?.cancel()
-    const cancel = this.#timers.after(ms, () => {
-      this.#delayed.delete(key)
+    const cancel = this.#timers[timer](ms, () => {
+      this.#cancelDelay(key)
       this.add(key)
     })
     this.#delayed.set(key, { atMs, cancel })
   }
 
-  /** Lets nothing start any more, and waits for what runs. */
+  /** Drops all queued keys and waits until running keys are done. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { cancel } of this.#delayed.values()) cancel()
     this.#delayed.clear()
     this.#ready.clear()
     this.#failures.clear()
-    this.#giveRoom()
+    this.#resolveSpace()
     await Promise.all(this.#workers)
-    this.#counters.rest()
+    this.#counters.setIdle()
   }
 
-  get #hasMuchRoom(): boolean {
-    return this.#ready.size <= this.#mostKeys / 2
+  get #isHalfFree(): boolean {
+    return this.#ready.size <= this.#maxKeys / 2
   }
 
-  #employ(): void {
-    this.#employed += 1
-    const worker: Promise<void> = this.#workThrough().finally(() => this.#workers.delete(worker))
+  #startWorker(): void {
+    this.#activeWorkers += 1
+    const worker: Promise<void> = this.#runWorker().finally(() => this.#workers.delete(worker))
     this.#workers.add(worker)
   }
 
-  /** Never in the turn of whoever added a key: that may be the delivery of a change to everybody. */
-  async #workThrough(): Promise<void> {
+  /** Starts in a microtask, because `add` may be called while a change is delivered to all watchers. */
+  async #runWorker(): Promise<void> {
     await undefined
     for (;;) {
-      if (this.#pieces.isOver) await this.#pieces.next()
+      await this.#budget.yieldIfSpent()
       const key = this.#take()
       if (key === undefined) {
-        this.#employed -= 1
+        this.#activeWorkers -= 1
         return
       }
-      await this.#workOn(key)
+      await this.#process(key)
     }
   }
 
@@ -181,64 +177,69 @@ export class KeyedQueue {
       this.#ready.delete(key)
       this.#running.set(key, nowMs)
       this.#counters.queued.add((nowMs - sinceMs) / 1000)
-      this.#giveRoom()
+      this.#resolveSpace()
       return key
     }
     return undefined
   }
 
-  async #workOn(key: string): Promise<void> {
-    const { firstMs } = this.#options.backOff ?? usualBackOff
-    let againMs: number | undefined
+  async #process(key: string): Promise<void> {
+    const { firstMs } = this.#options.backOff ?? defaultBackOff
+    let retryMs: number | undefined
     let isDone = false
     try {
       const outcome = await this.#options.work(key)
-      if (outcome === 'again') againMs = this.#nextDelayOf(key)
+      if (outcome === 'again') retryMs = this.#nextDelayOf(key)
       else {
         this.#failures.delete(key)
         isDone = true
-        againMs = outcome?.afterMs
+        retryMs = outcome?.afterMs
       }
     } catch (thrown) {
-      againMs = this.#nextDelayOf(key)
-      this.#options.onFailure(key, thrown, againMs, this.#isNews(key, thrown))
+      retryMs = this.#nextDelayOf(key)
+      this.#options.onFailure(key, thrown, retryMs, this.#isNewFailure(key, thrown))
     }
     this.#counters.worked.add((this.#timers.now() - (this.#running.get(key) as number)) / 1000)
     this.#running.delete(key)
     if (this.#isClosed) return
-    // What failed is not tried again at once because of a change that it made itself; but a change is a reason not to wait long.
-    if (this.#asked.delete(key)) this.addAfter(key, isDone ? 0 : firstMs)
-    else if (againMs !== undefined) this.addAfter(key, againMs)
+    // A failed key that was added meanwhile, perhaps by its own write, waits the shortest delay.
+    if (this.#requeued.delete(key)) this.addAfter(key, isDone ? 0 : firstMs)
+    else if (retryMs !== undefined) this.addAfter(key, retryMs, this.#isAtMaxDelay(key) ? 'every' : 'after')
   }
 
-  /** Twice as long each time, and never the same for many that fail together. */
+  /** Doubles each time up to `maxMs`; jitter shortens it by up to 25 %. */
   #nextDelayOf(key: string): number {
-    const { backOff = usualBackOff, random = Math.random } = this.#options
+    const { backOff = defaultBackOff, random = Math.random } = this.#options
     const failures = this.#failures.get(key) ?? { count: 0, reason: undefined }
-    const ms = Math.min(backOff.firstMs * 2 ** failures.count, backOff.mostMs)
+    const ms = Math.min(backOff.firstMs * 2 ** failures.count, backOff.maxMs)
     failures.count += 1
     this.#failures.set(key, failures)
     this.#counters.retries += 1
     return ms * (0.75 + 0.25 * random())
   }
 
-  #isNews(key: string, thrown: unknown): boolean {
+  #isAtMaxDelay(key: string): boolean {
+    const { firstMs, maxMs } = this.#options.backOff ?? defaultBackOff
+    return firstMs * 2 ** ((this.#failures.get(key)?.count ?? 0) - 1) >= maxMs
+  }
+
+  #isNewFailure(key: string, thrown: unknown): boolean {
     const failures = this.#failures.get(key)
-    const reason = shorten(thrown instanceof Error ? thrown.message : String(thrown), mostReasonLength)
+    const reason = shorten(thrown instanceof Error ? thrown.message : String(thrown), maxReasonLength)
     if (failures === undefined || failures.reason === reason) return failures === undefined
     failures.reason = reason
     return true
   }
 
-  #undelay(key: string): void {
+  #cancelDelay(key: string): void {
     this.#delayed.get(key)?.cancel()
     this.#delayed.delete(key)
   }
 
-  #giveRoom(): void {
-    if (this.#waitingForRoom.length === 0 || !(this.#isClosed || this.#hasMuchRoom)) return
-    const waiting = this.#waitingForRoom
-    this.#waitingForRoom = []
+  #resolveSpace(): void {
+    if (this.#waitingForSpace.length === 0 || !(this.#isClosed || this.#isHalfFree)) return
+    const waiting = this.#waitingForSpace
+    this.#waitingForSpace = []
     for (const resolve of waiting) resolve()
   }
 

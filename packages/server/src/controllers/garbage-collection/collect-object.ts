@@ -1,53 +1,50 @@
-// An object whose owners are gone goes, too; one that still has an owner loses the references to those that are gone.
+// Deletes an object without an existing owner, or removes references to deleted owners.
 
-import { ApiError } from '../../api/api-error.js'
-import type { OwnerReference } from '../../api/object.js'
-import { isForeground, policyOf } from './finalizers.js'
-import { type Dependent, type Entry, type Graph, locate, look, read } from './graph.js'
-import { type Found, standingOf } from './owners.js'
-import { patchMetadata, type Removal, removeAsFound } from './write-object.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { OwnerReference } from '@cluster-apiserver/api/api/object.js'
+import { type Entry, isForeground, policyOf } from './owner-entry.js'
+import { type Dependent, deleteIfUnchanged, entryAt, type Graph, locate, patchMetadata, type Removal, read } from './owner-graph.js'
+import { classifyOwners, type Found } from './owner-state.js'
 
-const mostAttempts = 5
+const maxAttempts = 5
 
-/** Does what is to be done for one dependent now. `gone`: the uid of an owner that is known to be gone. */
-export async function collect(graph: Graph, key: string, gone?: string): Promise<void> {
+export async function collect(graph: Graph, key: string, deletedUid?: string): Promise<void> {
   const dependent = locate(graph, key)
   if (dependent === undefined) return
-  if (dependent.resource === undefined && !graph.asksOthers) {
-    graph.onElsewhere('check', key)
+  if (dependent.resource === undefined && !graph.mayCallRemote) {
+    graph.onRemote('check', key)
     return
   }
   for (let attempt = 1; ; attempt++) {
-    // What is known of objects elsewhere is a little old.
-    const found = dependent.resource === undefined ? await graph.remotes?.lookAgain(key) : look(graph, key)
-    if (found === undefined || found.isGoing || found.references.length === 0) return
+    // The cache of remote objects may be stale.
+    const found = dependent.resource === undefined ? await graph.remotes?.refetch(key) : entryAt(graph, key)
+    if (found === undefined || found.isTerminating || found.references.length === 0) return
     try {
-      await decide(graph, dependent, { found, gone })
+      await decide(graph, dependent, { found, deletedUid })
       return
     } catch (thrown) {
       if (!(thrown instanceof ApiError)) throw thrown
-      // It is gone, or another one has its name.
       if (thrown.status.code === 404) return
-      // It has changed since it was looked at, and what was found out about it may be wrong.
-      if (thrown.status.code !== 409 || attempt === mostAttempts) throw thrown
+      // The object has changed since it was read; decide again.
+      if (thrown.status.code !== 409 || attempt === maxAttempts) throw thrown
     }
   }
 }
 
-async function decide(graph: Graph, dependent: Dependent, { found, gone }: Found): Promise<void> {
-  const standing = await standingOf(graph, dependent, { found, gone })
-  if (standing === undefined) return
-  const { solid, dangling, waiting } = standing
-  if (solid.length > 0) {
-    if (dangling.length + waiting.length > 0) await keepOwners(graph, dependent, { found, kept: solid })
+async function decide(graph: Graph, dependent: Dependent, { found, deletedUid }: Found): Promise<void> {
+  const owners = await classifyOwners(graph, dependent, { found, deletedUid })
+  if (owners === undefined) return
+  const { existing, missing, waiting } = owners
+  if (existing.length > 0) {
+    if (missing.length + waiting.length > 0) await keepOwners(graph, dependent, { found, kept: existing })
     return
   }
   if (waiting.length > 0 && graph.index.hasDependents(found.uid)) {
     const { revision } = (await isInCycle(graph, found.uid)) ? await unblock(graph, dependent, found) : found
-    await removeAsFound(graph, dependent, { uid: found.uid, revision, policy: 'Foreground' })
+    await deleteIfUnchanged(graph, dependent, { uid: found.uid, revision, policy: 'Foreground' })
     return
   }
-  await removeAsFound(graph, dependent, { ...found, policy: policyFor(graph, dependent, found) })
+  await deleteIfUnchanged(graph, dependent, { ...found, policy: policyFor(graph, dependent, found) })
 }
 
 function policyFor(graph: Graph, dependent: Dependent, { mayHaveFinalizers }: Entry): Removal['policy'] {
@@ -55,15 +52,14 @@ function policyFor(graph: Graph, dependent: Dependent, { mayHaveFinalizers }: En
   return object === undefined ? 'Background' : policyOf(object)
 }
 
-/** Owners that wait for their dependents are let go as well: the object stays for the others. */
 const keepOwners = (graph: Graph, dependent: Dependent, { found, kept }: { found: Entry; kept: readonly OwnerReference[] }) =>
   patchMetadata(graph, dependent, { ...found, changes: { ownerReferences: kept } })
 
-/** An object that waits for its dependents, one of which waits for it: each would wait for the other for ever. */
+/** True if a dependent waits for its own dependents: two objects that block each other would never be deleted. */
 async function isInCycle(graph: Graph, uid: string): Promise<boolean> {
   for (const key of graph.index.dependentsOf(uid)) {
-    if (graph.run.pieces.isOver) await graph.run.pieces.next()
-    if (look(graph, key)?.isGoing !== true) continue
+    await graph.run.budget.yieldIfSpent()
+    if (entryAt(graph, key)?.isTerminating !== true) continue
     const dependent = locate(graph, key)
     const object = dependent && read(graph, dependent)
     if (object !== undefined && isForeground(object)) return true
@@ -71,7 +67,6 @@ async function isInCycle(graph: Graph, uid: string): Promise<boolean> {
   return false
 }
 
-/** It blocks none of its owners any more. */
 function unblock(graph: Graph, dependent: Dependent, found: Entry): Promise<{ readonly revision: number | string }> {
   const ownerReferences = found.references.map((reference) => ({ ...reference, blockOwnerDeletion: false }))
   return patchMetadata(graph, dependent, { ...found, changes: { ownerReferences } })

@@ -1,198 +1,198 @@
-// What becomes of dependents when their owners go: one play for each rule.
+// Garbage collection: scenarios of owner references and propagation policies.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { flushTurns } from '../kit/timers.fixture.js'
-import { type Play, Theatre } from './play.fixture.js'
+import { flushTurns } from '../framework/timers.fixture.js'
+import { Scenario, type ScenarioCase } from './scenario.fixture.js'
 
 const long = { wait: 5000 }
-const held = ['example.com/hold']
+const otherFinalizers = ['example.com/hold']
 
-const plays: readonly Play[] = [
+const cases: readonly ScenarioCase[] = [
   {
-    title: 'background: what is owned goes after its owner, level by level, and others stay',
+    title: 'background: dependents are deleted after their owner, level by level',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }, { name: 'c', kind: 'Secret', owners: ['b'] }, { name: 'other' }],
     when: [{ remove: 'a' }, long],
-    expect: { left: ['other'] },
+    expect: { remaining: ['other'] },
   },
   {
     title: 'an owner that is changed and not deleted keeps its dependents',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }],
     when: [{ change: 'a', metadata: { labels: { new: 'label' } } }, long],
-    expect: { left: ['a', 'b'], owners: { b: ['a'] } },
+    expect: { remaining: ['a', 'b'], owners: { b: ['a'] } },
   },
   {
-    title: 'one owner of two goes: the dependent stays and loses the reference',
+    title: 'one of two owners is deleted: the dependent loses the reference',
     given: [{ name: 'a' }, { name: 'b' }, { name: 'c', owners: ['a', 'b'] }],
     when: [{ remove: 'a' }, long],
-    expect: { left: ['b', 'c'], owners: { c: ['b'] } },
+    expect: { remaining: ['b', 'c'], owners: { c: ['b'] } },
   },
   {
-    title: 'the last of two owners goes',
+    title: 'both owners are deleted: the dependent is deleted',
     given: [{ name: 'a' }, { name: 'b' }, { name: 'c', owners: ['a', 'b'] }],
     when: [{ remove: 'a' }, { remove: 'b' }, long],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'an owner held by somebody is still there: its dependents stay until it is gone',
+    title: 'dependents of a terminating owner with a finalizer stay',
     given: [
-      { name: 'a', finalizers: held },
+      { name: 'a', finalizers: otherFinalizers },
       { name: 'b', owners: ['a'] },
     ],
     when: [{ remove: 'a', policy: 'Background' }, long],
-    expect: { left: ['-a', 'b'] },
+    expect: { remaining: ['-a', 'b'] },
   },
   {
-    title: 'it is let go, and they follow',
+    title: 'dependents of a terminating owner are deleted after its finalizer is removed',
     given: [
-      { name: 'a', finalizers: held },
+      { name: 'a', finalizers: otherFinalizers },
       { name: 'b', owners: ['a'] },
     ],
     when: [{ remove: 'a' }, long, { change: 'a', metadata: { finalizers: null } }, long],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'a dependent held by somebody is marked and waits',
-    given: [{ name: 'a' }, { name: 'b', owners: ['a'], finalizers: held }],
+    title: 'a dependent with a finalizer is terminating',
+    given: [{ name: 'a' }, { name: 'b', owners: ['a'], finalizers: otherFinalizers }],
     when: [{ remove: 'a' }, long],
-    expect: { left: ['-b'] },
+    expect: { remaining: ['-b'] },
   },
   {
-    title: 'orphan: the owner goes, what it owned stays without it, and so do others that they own',
+    title: 'orphan: dependents lose the reference and stay',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }, { name: 'c', owners: ['a', 'b'] }],
     when: [{ remove: 'a', policy: 'Orphan' }, long],
-    expect: { left: ['b', 'c'], owners: { b: [], c: ['b'] } },
+    expect: { remaining: ['b', 'c'], owners: { b: [], c: ['b'] } },
   },
   {
-    title: 'orphan, and the owner is held by somebody else as well',
+    title: 'orphan: the owner has another finalizer',
     given: [
-      { name: 'a', finalizers: held },
+      { name: 'a', finalizers: otherFinalizers },
       { name: 'b', owners: ['a'] },
     ],
     when: [{ remove: 'a', policy: 'Orphan' }, long],
-    expect: { left: ['-a', 'b'], owners: { b: [] } },
+    expect: { remaining: ['-a', 'b'], owners: { b: [] } },
   },
   {
-    title: 'who changes their mind before anything was done is heard',
+    title: 'a second DELETE changes the propagation policy',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }],
     when: [{ remove: 'a', policy: 'Foreground' }, { remove: 'a', policy: 'Orphan' }, long],
-    expect: { left: ['b'], owners: { b: [] } },
+    expect: { remaining: ['b'], owners: { b: [] } },
   },
   {
-    title: 'foreground: dependents go first, and the owner after them',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', blocks: true }] }, { name: 'c', owners: [{ of: 'b', blocks: true }] }],
+    title: 'foreground: dependents are deleted before the owner',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', blocks: true }] }, { name: 'c', owners: [{ name: 'b', blocks: true }] }],
     when: [{ remove: 'a', policy: 'Foreground' }, long],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'foreground: an owner waits for a dependent that blocks it and is held',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', blocks: true }], finalizers: held }, { name: 'c', owners: ['a'] }],
+    title: 'foreground: the owner waits for a blocking dependent with a finalizer',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', blocks: true }], finalizers: otherFinalizers }, { name: 'c', owners: ['a'] }],
     when: [{ remove: 'a', policy: 'Foreground' }, long],
-    expect: { left: ['-a', '-b'] },
+    expect: { remaining: ['-a', '-b'] },
   },
   {
-    title: 'foreground: it goes when that one is gone',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', blocks: true }], finalizers: held }],
+    title: 'foreground: the owner is deleted after the blocking dependent',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', blocks: true }], finalizers: otherFinalizers }],
     when: [{ remove: 'a', policy: 'Foreground' }, long, { change: 'b', metadata: { finalizers: null } }, { wait: 100 }],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'foreground: or when it does not block any more',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', blocks: true }], finalizers: held }],
+    title: 'foreground: the owner is deleted after the reference is removed',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', blocks: true }], finalizers: otherFinalizers }],
     when: [{ remove: 'a', policy: 'Foreground' }, long, { change: 'b', metadata: { ownerReferences: null } }, { wait: 100 }],
-    expect: { left: ['-b'] },
+    expect: { remaining: ['-b'] },
   },
   {
-    title: 'foreground: who does not block is not waited for',
-    given: [{ name: 'a' }, { name: 'b', owners: ['a'], finalizers: held }],
+    title: 'foreground: the owner does not wait for dependents without blockOwnerDeletion',
+    given: [{ name: 'a' }, { name: 'b', owners: ['a'], finalizers: otherFinalizers }],
     when: [{ remove: 'a', policy: 'Foreground' }, long],
-    expect: { left: ['-b'] },
+    expect: { remaining: ['-b'] },
   },
   {
-    title: 'foreground: a dependent with another owner stays, and lets the one that waits go',
-    given: [{ name: 'a' }, { name: 'o' }, { name: 'b', owners: [{ of: 'a', blocks: true }, 'o'] }],
+    title: 'foreground: a dependent with another owner loses the reference',
+    given: [{ name: 'a' }, { name: 'o' }, { name: 'b', owners: [{ name: 'a', blocks: true }, 'o'] }],
     when: [{ remove: 'a', policy: 'Foreground' }, long],
-    expect: { left: ['b', 'o'], owners: { b: ['o'] } },
+    expect: { remaining: ['b', 'o'], owners: { b: ['o'] } },
   },
   {
-    title: 'foreground reaches through levels: who depends on a dependent is waited for',
+    title: 'foreground: the owner waits for dependents of dependents',
     given: [
       { name: 'a' },
-      { name: 'b', owners: [{ of: 'a', blocks: true }] },
-      { name: 'c', owners: [{ of: 'b', blocks: true }], finalizers: held },
+      { name: 'b', owners: [{ name: 'a', blocks: true }] },
+      { name: 'c', owners: [{ name: 'b', blocks: true }], finalizers: otherFinalizers },
     ],
     when: [{ remove: 'a', policy: 'Foreground' }, long],
-    expect: { left: ['-a', '-b', '-c'] },
+    expect: { remaining: ['-a', '-b', '-c'] },
   },
   {
-    title: 'an owner that does not exist: the dependent goes',
-    given: [{ name: 'b', owners: [{ of: 'nobody' }] }],
+    title: 'a missing owner: the dependent is deleted',
+    given: [{ name: 'b', owners: [{ name: 'missing' }] }],
     when: [long],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'an owner of another uid: the dependent goes, and the one of that name stays',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', as: { uid: 'another' } }] }],
+    title: 'an owner with another uid: the dependent is deleted',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', fields: { uid: 'another' } }] }],
     when: [long],
-    expect: { left: ['a'] },
+    expect: { remaining: ['a'] },
   },
   {
-    title: 'an owner of another kind: the dependent goes',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', as: { kind: 'Secret' } }] }],
+    title: 'an owner of another kind: the dependent is deleted',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', fields: { kind: 'Secret' } }] }],
     when: [long],
-    expect: { left: ['a'] },
+    expect: { remaining: ['a'] },
   },
   {
-    title: 'an owner of a kind that nobody serves: the dependent stays, whoever else it had',
-    given: [{ name: 'a' }, { name: 'b', owners: ['a', { of: 'x', as: { apiVersion: 'example.com/v1', kind: 'Unknown' } }] }],
+    title: 'an owner of an unknown kind: the dependent stays',
+    given: [{ name: 'a' }, { name: 'b', owners: ['a', { name: 'x', fields: { apiVersion: 'example.com/v1', kind: 'Unknown' } }] }],
     when: [{ remove: 'a' }, long],
-    expect: { left: ['b'], owners: { b: ['a', 'x'] } },
+    expect: { remaining: ['b'], owners: { b: ['a', 'x'] } },
   },
   {
-    title: 'an owner in another namespace: the dependent goes, and an event says why',
+    title: 'an owner in another namespace: the dependent is deleted with an event',
     given: [
       { name: 'a', namespace: 'm' },
       { name: 'b', owners: ['a'] },
     ],
     when: [long],
     expect: {
-      left: ['a'],
+      remaining: ['a'],
       events: ['b OwnerRefInvalidNamespace ownerRef [v1/ConfigMap, namespace: n, name: a, uid: uid-1] does not exist in namespace "n"'],
     },
   },
   {
-    title: 'what is in no namespace cannot belong to what is in one: it stays for ever, and an event says so',
+    title: 'a cluster-scoped object with a namespaced owner stays, with an event',
     given: [{ name: 'a' }, { name: 'r', kind: 'ClusterRole', owners: ['a'] }],
     when: [{ wait: 2000 }, { remove: 'a' }, long],
     expect: {
-      left: ['r'],
+      remaining: ['r'],
       owners: { r: ['a'] },
       events: ['r OwnerRefInvalidNamespace ownerRef [v1/ConfigMap, namespace: , name: a, uid: uid-1] does not exist in namespace ""'],
     },
   },
   {
-    title: 'what is in a namespace can belong to what is in none',
+    title: 'a namespaced object can have a cluster-scoped owner',
     given: [
       { name: 'r', kind: 'ClusterRole' },
       { name: 'b', owners: ['r'] },
       { name: 'c', namespace: 'm', owners: ['r'] },
     ],
     when: [long, { remove: 'r' }, long],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'two that own each other go together',
+    title: 'two objects that own each other are deleted together',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }],
     when: [
       { change: 'a', metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'b', uid: 'uid-2' }] } },
       { remove: 'a' },
       long,
     ],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'two that block each other do not wait for each other for ever',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', blocks: true }] }],
+    title: 'two objects that block each other are deleted',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', blocks: true }] }],
     when: [
       {
         change: 'a',
@@ -201,60 +201,60 @@ const plays: readonly Play[] = [
       { remove: 'a', policy: 'Foreground' },
       long,
     ],
-    expect: { left: [] },
+    expect: { remaining: [] },
   },
   {
-    title: 'a dependent that comes after its owner was deleted goes, too',
+    title: 'a dependent created after its owner was deleted is deleted',
     given: [{ name: 'a' }],
-    when: [{ remove: 'a' }, { wait: 2000 }, { make: { name: 'b', owners: ['a'] } }, long],
-    expect: { left: [] },
+    when: [{ remove: 'a' }, { wait: 2000 }, { create: { name: 'b', owners: ['a'] } }, long],
+    expect: { remaining: [] },
   },
   {
-    title: 'a dependent that is given to another owner in time stays',
+    title: 'a dependent that gets another owner in time stays',
     given: [{ name: 'a' }, { name: 'o' }, { name: 'b', owners: ['a'] }],
     when: [
       { remove: 'a' },
       { change: 'b', metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'uid-2' }] } },
       long,
     ],
-    expect: { left: ['b', 'o'], owners: { b: ['o'] } },
+    expect: { remaining: ['b', 'o'], owners: { b: ['o'] } },
   },
   {
-    title: 'an owner that is put back in time, as a reset does, keeps its dependents',
+    title: 'an owner that is restored in time keeps its dependents',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }],
     when: [{ remove: 'a' }, { restore: 'a' }, long],
-    expect: { left: ['a', 'b'], owners: { b: ['a'] } },
+    expect: { remaining: ['a', 'b'], owners: { b: ['a'] } },
   },
   {
-    title: 'a dependent with the finalizer of an orphan leaves its own dependents behind',
+    title: 'a dependent with the orphan finalizer orphans its own dependents',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'], finalizers: ['orphan'] }, { name: 'c', owners: ['b'] }],
     when: [{ remove: 'a' }, long],
-    expect: { left: ['c'], owners: { c: [] } },
+    expect: { remaining: ['c'], owners: { c: [] } },
   },
   {
-    title: 'what happened while nobody looked is found at the start: an owner that went',
+    title: 'an owner deleted while the controller was stopped',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'] }, { name: 'o' }, { name: 'c', owners: ['o'] }],
     when: [{ stop: true }, { remove: 'a' }, long, { start: true }, long],
-    expect: { left: ['c', 'o'] },
+    expect: { remaining: ['c', 'o'] },
   },
   {
-    title: 'and one that waits for its dependents, and one whose shall stay',
-    given: [{ name: 'a' }, { name: 'b', owners: [{ of: 'a', blocks: true }] }, { name: 'o' }, { name: 'c', owners: ['o'] }],
+    title: 'foreground and orphan deletions while the controller was stopped',
+    given: [{ name: 'a' }, { name: 'b', owners: [{ name: 'a', blocks: true }] }, { name: 'o' }, { name: 'c', owners: ['o'] }],
     when: [{ stop: true }, { remove: 'a', policy: 'Foreground' }, { remove: 'o', policy: 'Orphan' }, { start: true }, long],
-    expect: { left: ['c'], owners: { c: [] } },
+    expect: { remaining: ['c'], owners: { c: [] } },
   },
 ]
 
-for (const { title, given, when, expect } of plays) {
+for (const { title, given, when, expect } of cases) {
   test(title, async () => {
-    const theatre = await Theatre.open()
-    for (const thing of given) await theatre.make(thing)
-    for (const step of when) await theatre.do(step)
+    const scenario = await Scenario.open()
+    for (const object of given) await scenario.create(object)
+    for (const step of when) await scenario.do(step)
     await flushTurns()
-    assert.deepEqual(theatre.left, expect.left)
-    for (const [name, owners] of Object.entries(expect.owners ?? {})) assert.deepEqual(theatre.ownersOf(name), owners)
-    const events = theatre.events().map(({ involvedObject, reason, message }) => `${involvedObject.name} ${reason} ${message}`)
+    assert.deepEqual(scenario.remaining, expect.remaining)
+    for (const [name, owners] of Object.entries(expect.owners ?? {})) assert.deepEqual(scenario.ownersOf(name), owners)
+    const events = scenario.events().map(({ involvedObject, reason, message }) => `${involvedObject.name} ${reason} ${message}`)
     assert.deepEqual(events, expect.events ?? [])
-    await theatre.stop()
+    await scenario.stop()
   })
 }

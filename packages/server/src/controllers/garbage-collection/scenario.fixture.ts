@@ -1,24 +1,25 @@
-// Little plays: what is there, what happens, and what is left in the end.
+// Scenarios of garbage collection: given objects, steps, and the remaining objects.
 
-import type { Catalog, Resource } from '../../api/catalog.js'
-import type { ApiObject } from '../../api/object.js'
-import { systemClock } from '../../base/clock.js'
-import { silentLogger } from '../../base/logger.js'
-import { everything } from '../../objects/selection.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { everything } from '../../objects/list/selection.js'
 import { create } from '../../verbs/create.js'
 import { remove } from '../../verbs/delete.js'
 import { patch } from '../../verbs/patch.js'
-import { type Stage, stageOf } from '../engine.fixture.js'
-import { LoopCounters } from '../kit/counters.js'
-import type { LoopParts } from '../kit/loop.js'
-import { FakeTimers } from '../kit/timers.fixture.js'
-import type { Loop } from '../leader-election.js'
-import { ownCall } from '../own-call.js'
-import type { Extensions } from './elsewhere/remote-objects.js'
+import type { ControllerParts } from '../framework/controller.js'
+import { createTestEngine, type TestEngine } from '../framework/engine.fixture.js'
+import { internalCall } from '../framework/internal-call.js'
+import { ControllerCounters } from '../framework/queue-metrics.js'
+import { FakeTimers } from '../framework/timers.fixture.js'
+import type { Controller } from '../leader-election/leader-election.js'
 import { garbageCollection } from './garbage-collection.js'
+import type { Extensions } from './remote-groups/remote-objects.js'
 
-/** An object: a ConfigMap in the namespace `n` if nothing else is said. */
-export interface Thing {
+/** An object; by default a ConfigMap in the namespace `n`. */
+interface ScenarioObject {
   readonly name: string
   readonly kind?: 'ConfigMap' | 'Secret' | 'ClusterRole' | 'Pod'
   readonly namespace?: string
@@ -26,29 +27,25 @@ export interface Thing {
   readonly finalizers?: readonly string[]
 }
 
-/** Another thing, or what is said of one that may not be there. */
-export type Owner = string | { readonly of: string; readonly blocks?: boolean; readonly as?: { readonly [field: string]: string } }
+type Owner = string | { readonly name: string; readonly blocks?: boolean; readonly fields?: { readonly [field: string]: string } }
 
-export type Step =
-  | { readonly make: Thing }
+type Step =
+  | { readonly create: ScenarioObject }
   | { readonly remove: string; readonly policy?: 'Orphan' | 'Foreground' | 'Background' }
-  /** Other metadata. */
   | { readonly change: string; readonly metadata: object }
-  /** It is there again as it was made, with its uid, as a backup or a reset puts it back. */
+  /** Writes the object again with its uid, as a restored backup does. */
   | { readonly restore: string }
-  /** Time passes. */
   | { readonly wait: number }
-  /** The server stops; what happens afterwards it does not see. */
   | { readonly stop: true }
   | { readonly start: true }
 
-export interface Play {
+export interface ScenarioCase {
   readonly title: string
-  readonly given: readonly Thing[]
+  readonly given: readonly ScenarioObject[]
   readonly when: readonly Step[]
   readonly expect: {
-    /** Names of what is there; those that were deleted and are held with a `-` in front. */
-    readonly left: readonly string[]
+    /** Names of remaining objects; with the prefix `-` if terminating. */
+    readonly remaining: readonly string[]
     readonly owners?: { readonly [name: string]: readonly string[] }
     readonly events?: readonly string[]
   }
@@ -56,43 +53,46 @@ export interface Play {
 
 const resources = { ConfigMap: 'configmaps', Secret: 'secrets', Pod: 'pods', ClusterRole: 'clusterroles' } as const
 
-export class Theatre {
+export class Scenario {
   readonly timers = new FakeTimers()
-  readonly counters = new LoopCounters()
-  readonly stage: Stage
+  readonly counters = new ControllerCounters()
+  readonly testEngine: TestEngine
   readonly #uids = new Map<string, string>()
-  readonly #places = new Map<string, { readonly resource: Resource; readonly namespace: string; readonly name: string }>()
-  #loop: Loop | undefined
+  readonly #addresses = new Map<string, { readonly resource: Resource; readonly namespace: string; readonly name: string }>()
+  #controller: Controller | undefined
 
   readonly #extensions: Extensions | undefined
 
-  private constructor(stage: Stage, extensions: Extensions | undefined) {
-    this.stage = stage
+  readonly #maxKeys: number | undefined
+
+  private constructor(testEngine: TestEngine, extensions: Extensions | undefined, maxKeys: number | undefined) {
+    this.testEngine = testEngine
     this.#extensions = extensions
+    this.#maxKeys = maxKeys
   }
 
-  static async open(extensions?: Extensions): Promise<Theatre> {
-    const theatre = new Theatre(await stageOf('cluster', systemClock), extensions)
-    theatre.start()
-    return theatre
+  static async open(extensions?: Extensions, maxKeys?: number): Promise<Scenario> {
+    const scenario = new Scenario(await createTestEngine('cluster', systemClock), extensions, maxKeys)
+    scenario.start()
+    return scenario
   }
 
-  get parts(): LoopParts {
-    const { engine, catalogs } = this.stage
-    return { engine, catalogs, logger: silentLogger, timers: this.timers, counters: this.counters }
+  get parts(): ControllerParts {
+    const { engine, catalogs } = this.testEngine
+    return { engine, catalogs, logger: silentLogger, timers: this.timers, counters: this.counters, maxKeys: this.#maxKeys }
   }
 
   start(): void {
-    this.#loop = garbageCollection(this.parts, undefined, this.#extensions)
+    this.#controller = garbageCollection(this.parts, undefined, this.#extensions)
   }
 
   async stop(): Promise<void> {
-    await this.#loop?.close()
-    this.#loop = undefined
+    await this.#controller?.close()
+    this.#controller = undefined
   }
 
   async do(step: Step): Promise<void> {
-    if ('make' in step) await this.make(step.make)
+    if ('create' in step) await this.create(step.create)
     else if ('remove' in step) await this.remove(step.remove, step.policy)
     else if ('change' in step) await this.change(step.change, step.metadata)
     else if ('restore' in step) await this.restore(step.restore)
@@ -101,54 +101,54 @@ export class Theatre {
     else this.start()
   }
 
-  async make({ name, kind = 'ConfigMap', namespace = 'n', owners = [], finalizers }: Thing): Promise<void> {
-    const { engine, catalog } = this.stage
+  async create({ name, kind = 'ConfigMap', namespace = 'n', owners = [], finalizers }: ScenarioObject): Promise<void> {
+    const { engine, catalog } = this.testEngine
     const resource = this.resourceOf(catalog, kind)
-    const place = { resource, namespace: resource.namespaced ? namespace : '', name }
+    const address = { resource, namespace: resource.namespaced ? namespace : '', name }
     const metadata = {
       name,
       ...(finalizers && { finalizers }),
-      ...(owners.length > 0 && { ownerReferences: owners.map((each) => this.refer(each)) }),
+      ...(owners.length > 0 && { ownerReferences: owners.map((each) => this.referenceTo(each)) }),
     }
-    const { result } = await create(engine, ownCall(engine, place), { object: { ...bodies[kind], metadata } as ApiObject })
+    const { result } = await create(engine, internalCall(engine, address), { object: { ...bodies[kind], metadata } as ApiObject })
     this.#uids.set(name, result.stored?.decode(resource).metadata?.uid ?? '')
-    this.#places.set(name, place)
+    this.#addresses.set(name, address)
   }
 
-  refer(owner: Owner): object {
-    const { of, blocks, as = {} } = typeof owner === 'string' ? { of: owner } : owner
-    const place = this.#places.get(of)
-    const { apiVersion = 'v1', kind = 'ConfigMap' } = place?.resource ?? {}
-    const uid = this.#uids.get(of) ?? `nobody-${of}`
-    return { apiVersion, kind, name: of, uid, ...(blocks === undefined ? {} : { blockOwnerDeletion: blocks }), ...as }
+  referenceTo(owner: Owner): object {
+    const { name, blocks, fields = {} } = typeof owner === 'string' ? { name: owner } : owner
+    const address = this.#addresses.get(name)
+    const { apiVersion = 'v1', kind = 'ConfigMap' } = address?.resource ?? {}
+    const uid = this.#uids.get(name) ?? `missing-${name}`
+    return { apiVersion, kind, name, uid, ...(blocks === undefined ? {} : { blockOwnerDeletion: blocks }), ...fields }
   }
 
   async remove(name: string, policy?: string): Promise<void> {
-    const { engine } = this.stage
+    const { engine } = this.testEngine
     const options = policy === undefined ? {} : { propagationPolicy: policy }
-    await remove(engine, ownCall(engine, { ...this.placeOf(name), options }))
+    await remove(engine, internalCall(engine, { ...this.addressOf(name), options }))
   }
 
   async change(name: string, metadata: object): Promise<void> {
-    const { engine } = this.stage
-    await patch(engine, ownCall(engine, this.placeOf(name)), { type: 'merge', patch: { metadata }, duplicates: [] })
+    const { engine } = this.testEngine
+    await patch(engine, internalCall(engine, this.addressOf(name)), { type: 'merge', patch: { metadata }, duplicates: [] })
   }
 
   async restore(name: string): Promise<void> {
-    const { store } = this.stage.engine
-    const place = this.placeOf(name)
-    const object = { metadata: { name, namespace: place.namespace, uid: this.#uids.get(name) } } as ApiObject
-    await store.put(place, store.encode(place.resource, object), { expect: 0, uniqueKeys: { gained: [], released: [] }, alongside: [] })
+    const { store } = this.testEngine.engine
+    const address = this.addressOf(name)
+    const object = { metadata: { name, namespace: address.namespace, uid: this.#uids.get(name) } } as ApiObject
+    await store.put(address, store.encode(address.resource, object), { expect: 0, uniqueKeys: { gained: [], released: [] }, alongside: [] })
   }
 
-  placeOf(name: string): { readonly resource: Resource; readonly namespace: string; readonly name: string } {
-    const place = this.#places.get(name)
-    if (place === undefined) throw new Error(`there was never a ${name}`)
-    return place
+  addressOf(name: string): { readonly resource: Resource; readonly namespace: string; readonly name: string } {
+    const address = this.#addresses.get(name)
+    if (address === undefined) throw new Error(`${name} was never created`)
+    return address
   }
 
-  get left(): readonly string[] {
-    return [...this.#places.keys()]
+  get remaining(): readonly string[] {
+    return [...this.#addresses.keys()]
       .flatMap((name) => {
         const object = this.read(name)
         if (object === undefined || object.metadata?.uid !== this.#uids.get(name)) return []
@@ -157,9 +157,8 @@ export class Theatre {
       .sort()
   }
 
-  /** How many things of the usual kind are left: quicker than to look at each. */
   get count(): number {
-    return this.stage.engine.store.count(this.resourceOf(this.stage.catalog, 'ConfigMap'), '')
+    return this.testEngine.engine.store.count(this.resourceOf(this.testEngine.catalog, 'ConfigMap'), '')
   }
 
   ownersOf(name: string): readonly string[] {
@@ -167,19 +166,19 @@ export class Theatre {
   }
 
   read(name: string): ApiObject | undefined {
-    const place = this.placeOf(name)
-    return this.stage.engine.store.read(place)?.decode(place.resource)
+    const address = this.addressOf(name)
+    return this.testEngine.engine.store.read(address)?.decode(address.resource)
   }
 
   events(): readonly { readonly reason: string; readonly message: string; readonly involvedObject: { readonly name: string } }[] {
-    const { engine, catalog } = this.stage
+    const { engine, catalog } = this.testEngine
     const resource = catalog.find('', 'v1', 'events') as Resource
-    const page = engine.store.list({ resource, namespace: '', selection: everything, limit: 0 })
+    const page = engine.store.readAll({ resource, namespace: '', selection: everything, limit: 0 })
     return [...page.objects()].map((stored) => stored.decode(resource) as never)
   }
 
   private resourceOf(catalog: Catalog, kind: keyof typeof resources): Resource {
-    const group = kind === 'ClusterRole' ? this.stage.engine.identity.group({ stem: 'rbac.authorization' }) : ''
+    const group = kind === 'ClusterRole' ? this.testEngine.engine.identity.group({ stem: 'rbac.authorization' }) : ''
     return catalog.find(group, 'v1', resources[kind]) as Resource
   }
 }

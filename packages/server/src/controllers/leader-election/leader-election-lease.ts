@@ -1,13 +1,14 @@
-// The lease of an election as an object that everybody can see: a Lease in the system's namespace.
+// The Lease object of leader election, in the system namespace.
 
-import { ApiError } from '../api/api-error.js'
-import type { Catalog, Resource } from '../api/catalog.js'
-import type { ApiObject } from '../api/object.js'
-import { create } from '../verbs/create.js'
-import type { Engine } from '../verbs/engine.js'
-import { update } from '../verbs/update.js'
-import { type LeaseKeeper, type LeaseState, leaseMs } from './leader-election.js'
-import { ownCall } from './own-call.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { create } from '../../verbs/create.js'
+import type { Engine } from '../../verbs/engine.js'
+import { update } from '../../verbs/update.js'
+import { internalCall } from '../framework/internal-call.js'
+import { type LeaseState, type LeaseStore, leaseMs } from './leader-election.js'
 
 interface Lease extends ApiObject {
   readonly spec?: {
@@ -19,24 +20,23 @@ interface Lease extends ApiObject {
   }
 }
 
-/** Undefined where leases are not served. */
-export function electionLease(engine: Engine, catalog: Catalog, name: string): LeaseKeeper | undefined {
+export function leaderElectionLease(engine: Engine, catalog: Catalog, name: string): LeaseStore | undefined {
   const resource = catalog.find(engine.identity.group({ stem: 'coordination' }), 'v1', 'leases')
   if (resource === undefined) return undefined
-  const place = { resource, namespace: engine.identity.prefixed('system'), name }
-  const stored = (): Lease | undefined => engine.store.read(place)?.decode(resource)
+  const address = { resource, namespace: engine.identity.prefixed('system'), name }
+  const stored = (): Lease | undefined => engine.store.read(address)?.decode(resource)
   return {
     read: () => stateOf(stored()),
-    write: (holder, seen) => {
+    write: (holder, expected) => {
       const before = stored()
-      // What is written is what was seen, with a new holder: not what somebody else has made of it since.
-      if (before?.metadata?.resourceVersion !== seen?.version) return Promise.resolve(false)
-      return unlessBeaten(before === undefined ? make(engine, place, holder) : replace(engine, place, { before, holder }))
+      // The lease has changed since the caller read it.
+      if (before?.metadata?.resourceVersion !== expected?.version) return Promise.resolve(false)
+      return falseOnConflict(before === undefined ? createLease(engine, address, holder) : updateLease(engine, address, { before, holder }))
     },
   }
 }
 
-interface Place {
+interface Address {
   readonly resource: Resource
   readonly namespace: string
   readonly name: string
@@ -49,7 +49,7 @@ function stateOf(lease: Lease | undefined): LeaseState | undefined {
   return { version: lease.metadata?.resourceVersion ?? '', holder: holderIdentity, durationMs }
 }
 
-function make(engine: Engine, place: Place, holder: string): Promise<unknown> {
+function createLease(engine: Engine, address: Address, holder: string): Promise<unknown> {
   const time = microTime(engine)
   const spec = {
     holderIdentity: holder,
@@ -58,28 +58,31 @@ function make(engine: Engine, place: Place, holder: string): Promise<unknown> {
     renewTime: time,
     leaseTransitions: 0,
   }
-  const object = { metadata: { name: place.name, namespace: place.namespace }, spec } as ApiObject
-  return create(engine, ownCall(engine, place), { object })
+  const object = { metadata: { name: address.name, namespace: address.namespace }, spec } as ApiObject
+  return create(engine, internalCall(engine, address), { object })
 }
 
-function replace(engine: Engine, place: Place, { before, holder }: { readonly before: Lease; readonly holder: string }): Promise<unknown> {
+function updateLease(
+  engine: Engine,
+  address: Address,
+  { before, holder }: { readonly before: Lease; readonly holder: string },
+): Promise<unknown> {
   const time = microTime(engine)
   const isNew = before.spec?.holderIdentity !== holder
   const spec = {
     ...before.spec,
     holderIdentity: holder,
-    // Nobody has to wait for the end of a lease that was given back.
+    // A released lease can be acquired immediately.
     leaseDurationSeconds: holder === '' ? 1 : leaseMs / 1000,
     renewTime: time,
     ...(isNew && holder !== '' ? { acquireTime: time, leaseTransitions: (before.spec?.leaseTransitions ?? 0) + 1 } : {}),
   }
-  return update(engine, ownCall(engine, place), { object: { ...before, spec } as ApiObject })
+  return update(engine, internalCall(engine, address), { object: { ...before, spec } as ApiObject })
 }
 
 const microTime = ({ clock }: Engine): string => new Date(clock.now()).toISOString().replace('Z', '000Z')
 
-/** Whether the write was stored; false when somebody else was quicker. */
-async function unlessBeaten(write: Promise<unknown>): Promise<boolean> {
+async function falseOnConflict(write: Promise<unknown>): Promise<boolean> {
   try {
     await write
     return true

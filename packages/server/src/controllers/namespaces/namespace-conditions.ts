@@ -1,10 +1,10 @@
-// What a namespace that is being deleted says about its progress.
+// Conditions of a terminating Namespace, with the messages of kube-apiserver.
 
-import { compareText, sortTexts } from '../base/text-order.js'
-import { timeOf } from '../schema/scalars.js'
+import { compareText, sortTexts } from '@cluster-apiserver/api/base/text-order.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { Remaining } from './namespace-contents.js'
 
-export interface Condition {
+interface Condition {
   readonly type?: string
   readonly status?: string
   readonly lastTransitionTime?: string
@@ -12,15 +12,14 @@ export interface Condition {
   readonly message?: string
 }
 
-export interface Progress {
+interface Progress {
   readonly before: readonly Condition[]
   readonly remaining: Remaining
   readonly now: number
 }
 
-/** The conditions as they are now; the same list when nothing changed. */
 export function terminationConditions({ before, remaining, now }: Progress): readonly Condition[] {
-  const wanted = describe(remaining)
+  const wanted = conditionsOf(remaining)
   const isSame = (a: Condition | undefined, b: Condition): boolean =>
     a?.status === b.status && a?.reason === b.reason && a?.message === b.message
   const find = (type: string | undefined): Condition | undefined => before.find((condition) => condition.type === type)
@@ -36,14 +35,14 @@ export function terminationConditions({ before, remaining, now }: Progress): rea
   ]
 }
 
-function describe({ objects, finalizers, failures, undiscovered = [] }: Remaining): readonly Condition[] {
+function conditionsOf({ objects, finalizers, failures, undiscovered = [] }: Remaining): readonly Condition[] {
   return [
     undiscovered.length > 0
       ? {
           type: 'NamespaceDeletionDiscoveryFailure',
           status: 'True',
           reason: 'DiscoveryFailed',
-          message: `Discovery failed for some groups, ${undiscovered.length} failing: ${discoveryProblem(undiscovered)}`,
+          message: `Discovery failed for some groups, ${undiscovered.length} failing: ${discoveryFailureMessage(undiscovered)}`,
         }
       : {
           type: 'NamespaceDeletionDiscoveryFailure',
@@ -62,7 +61,7 @@ function describe({ objects, finalizers, failures, undiscovered = [] }: Remainin
           type: 'NamespaceDeletionContentFailure',
           status: 'True',
           reason: 'ContentDeletionFailed',
-          message: `Failed to delete all resource types, ${failures.length} remaining: ${sortTexts(failures.map(reasonOf)).join(', ')}`,
+          message: `Failed to delete all resource types, ${failures.length} remaining: ${sortTexts(failures.map(messageOf)).join(', ')}`,
         }
       : {
           type: 'NamespaceDeletionContentFailure',
@@ -75,7 +74,7 @@ function describe({ objects, finalizers, failures, undiscovered = [] }: Remainin
           type: 'NamespaceContentRemaining',
           status: 'True',
           reason: 'SomeResourcesRemain',
-          message: `Some resources are remaining: ${listed(objects, (name, count) => `${name}. has ${count} resource instances`)}`,
+          message: `Some resources are remaining: ${listCounts(objects, (name, count) => `${name}. has ${count} resource instances`)}`,
         }
       : { type: 'NamespaceContentRemaining', status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' },
     finalizers.size > 0
@@ -83,7 +82,7 @@ function describe({ objects, finalizers, failures, undiscovered = [] }: Remainin
           type: 'NamespaceFinalizersRemaining',
           status: 'True',
           reason: 'SomeFinalizersRemain',
-          message: `Some content in the namespace has finalizers remaining: ${listed(finalizers, (name, count) => `${name} in ${count} resource instances`)}`,
+          message: `Some content in the namespace has finalizers remaining: ${listCounts(finalizers, (name, count) => `${name} in ${count} resource instances`)}`,
         }
       : {
           type: 'NamespaceFinalizersRemaining',
@@ -94,17 +93,16 @@ function describe({ objects, finalizers, failures, undiscovered = [] }: Remainin
   ]
 }
 
-/** What other servers do not tell, in one sentence. */
-export const discoveryProblem = (versions: readonly string[]): string =>
+export const discoveryFailureMessage = (versions: readonly string[]): string =>
   `unable to retrieve the complete list of server APIs: ${sortTexts(
     versions.map((version) => `${version}: the server is currently unable to handle the request`),
   ).join(', ')}`
 
-function listed(counts: ReadonlyMap<string, number>, describeOne: (name: string, count: number) => string): string {
+function listCounts(counts: ReadonlyMap<string, number>, describeOne: (name: string, count: number) => string): string {
   return [...counts]
     .sort(([a], [b]) => compareText(a, b))
     .map(([name, count]) => describeOne(name, count))
     .join(', ')
 }
 
-const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

@@ -1,69 +1,68 @@
-// A namespace is emptied and let go, by whoever leads: what one server began, the next one ends.
+// Namespace deletion: contents, late objects, finalizers, remote API groups, change of the leader.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Catalog, type Resource } from '../api/catalog.js'
-import { CatalogSource } from '../api/catalog-source.js'
-import type { ApiObject } from '../api/object.js'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { everything } from '../objects/selection.js'
-import { create } from '../verbs/create.js'
-import { remove } from '../verbs/delete.js'
-import type { LeftElsewhere } from './aggregation/remote-contents.js'
-import { stageOf } from './engine.fixture.js'
-import type { LoopParts } from './kit/loop.js'
-import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { everything } from '../../objects/list/selection.js'
+import { create } from '../../verbs/create.js'
+import { remove } from '../../verbs/delete.js'
+import type { ControllerParts } from '../framework/controller.js'
+import { createTestEngine } from '../framework/engine.fixture.js'
+import { internalCall } from '../framework/internal-call.js'
+import { FakeTimers, flushTurns } from '../framework/timers.fixture.js'
 import { namespaceDeletion } from './namespace-deletion.js'
-import { ownCall } from './own-call.js'
+import type { RemoteRemaining } from './remote-namespace-contents.js'
 
 const times = { graceMs: 1000, sweepMs: 30_000 }
 
 async function setUp() {
-  const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
+  const { engine, catalog, catalogs } = await createTestEngine('cluster', systemClock)
   const find = (name: string): Resource => catalog.find('', 'v1', name) as Resource
   const namespaces = find('namespaces')
   const configMaps = find('configmaps')
   const timers = new FakeTimers()
-  const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
-  const make = (resource: Resource, namespace: string, name: string, more: object = {}): Promise<unknown> =>
-    create(engine, ownCall(engine, { resource, namespace, name }), { object: { metadata: { name, ...more } } })
-  const doomed = async (name: string): Promise<void> => {
-    await remove(engine, ownCall(engine, { resource: namespaces, name }))
+  const parts: ControllerParts = { engine, catalogs, logger: silentLogger, timers }
+  const createObject = (resource: Resource, namespace: string, name: string, more: object = {}): Promise<unknown> =>
+    create(engine, internalCall(engine, { resource, namespace, name }), { object: { metadata: { name, ...more } } })
+  const deleteNamespace = async (name: string): Promise<void> => {
+    await remove(engine, internalCall(engine, { resource: namespaces, name }))
   }
-  const isThere = (name: string): boolean => engine.store.read({ resource: namespaces, namespace: '', name }) !== undefined
+  const exists = (name: string): boolean => engine.store.read({ resource: namespaces, namespace: '', name }) !== undefined
   const until = async (isDone: () => boolean): Promise<void> => {
     for (let i = 0; i < 10_000 && !isDone(); i++) await flushTurns()
     assert.ok(isDone())
   }
-  await make(namespaces, '', 'n')
-  await make(namespaces, '', 'other')
-  return { engine, catalog, configMaps, timers, parts, make, doomed, isThere, until }
+  await createObject(namespaces, '', 'n')
+  await createObject(namespaces, '', 'other')
+  return { engine, catalog, configMaps, timers, parts, createObject, deleteNamespace, exists, until }
 }
 
-test('what it held is gone after a while, then the namespace; others stay', async () => {
-  const { engine, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
-  for (const name of ['a', 'b']) await make(configMaps, 'n', name)
-  await make(configMaps, 'other', 'a')
-  const loop = namespaceDeletion(parts, times)
-  await doomed('n')
+test('deletes the contents after the grace period, then the namespace, then late objects', async () => {
+  const { engine, configMaps, timers, parts, createObject, deleteNamespace, exists, until } = await setUp()
+  for (const name of ['a', 'b']) await createObject(configMaps, 'n', name)
+  await createObject(configMaps, 'other', 'a')
+  const controller = namespaceDeletion(parts, times)
+  await deleteNamespace('n')
   await timers.advance(999)
-  assert.equal(engine.store.count(configMaps, 'n'), 2, 'writers may finish first')
+  assert.equal(engine.store.count(configMaps, 'n'), 2, 'writers can finish')
   await timers.advance(1)
-  await until(() => !isThere('n'))
+  await until(() => !exists('n'))
   assert.equal(engine.store.count(configMaps, 'n'), 0)
   assert.equal(engine.store.count(configMaps, 'other'), 1)
-  await make(configMaps, 'n', 'late')
+  await createObject(configMaps, 'n', 'late')
   await timers.advance(30_000)
   await until(() => engine.store.count(configMaps, 'n') === 0)
-  await loop.close()
-  assert.ok(isThere('other'))
+  await controller.close()
+  assert.ok(exists('other'))
 })
 
-test('what a server that ended left over, the next one deletes', async () => {
-  const { engine, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
-  for (let i = 0; i < 700; i++) await make(configMaps, 'n', `c${i}`)
-  await doomed('n')
+test('the next leader continues the deletion', async () => {
+  const { engine, configMaps, timers, parts, createObject, deleteNamespace, exists, until } = await setUp()
+  for (let i = 0; i < 700; i++) await createObject(configMaps, 'n', `c${i}`)
+  await deleteNamespace('n')
   const first = namespaceDeletion(parts, times)
   let deleted = 0
   const unwatch = engine.store.watch({
@@ -81,25 +80,25 @@ test('what a server that ended left over, the next one deletes', async () => {
   unwatch()
   const left = engine.store.count(configMaps, 'n')
   assert.ok(left > 500 && left <= 600, `${left} are left`)
-  assert.ok(isThere('n'))
+  assert.ok(exists('n'))
   await timers.advance(60_000)
-  assert.equal(engine.store.count(configMaps, 'n'), left, 'nobody deletes after the end')
+  assert.equal(engine.store.count(configMaps, 'n'), left, 'nothing is deleted after close')
   const second = namespaceDeletion(parts, times)
   await timers.advance(1000)
-  await until(() => !isThere('n'))
+  await until(() => !exists('n'))
   assert.equal(engine.store.count(configMaps, 'n'), 0)
   await second.close()
 })
 
-test('what came late into a namespace that is gone, the next server deletes as well', async () => {
-  const { engine, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
+test('the next leader deletes late objects of a deleted namespace', async () => {
+  const { engine, configMaps, timers, parts, createObject, deleteNamespace, exists, until } = await setUp()
   const first = namespaceDeletion(parts, times)
-  await doomed('n')
+  await deleteNamespace('n')
   await timers.advance(1000)
-  await until(() => !isThere('n'))
+  await until(() => !exists('n'))
   await first.close()
-  await make(configMaps, 'n', 'late')
-  await make(configMaps, 'other', 'kept')
+  await createObject(configMaps, 'n', 'late')
+  await createObject(configMaps, 'other', 'kept')
   const second = namespaceDeletion(parts, times, undefined, true)
   await flushTurns()
   await timers.advance(30_000)
@@ -108,28 +107,28 @@ test('what came late into a namespace that is gone, the next server deletes as w
   assert.equal(engine.store.count(configMaps, 'other'), 1)
 })
 
-test('a namespace waits for what is held in it, ever more rarely, and says so', async () => {
-  const { engine, catalog, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
-  await make(configMaps, 'n', 'held', { finalizers: ['example.com/hold'] })
-  const loop = namespaceDeletion(parts, times)
-  await doomed('n')
+test('a namespace waits for finalizers of its contents and names them in a condition', async () => {
+  const { engine, catalog, configMaps, timers, parts, createObject, deleteNamespace, exists, until } = await setUp()
+  await createObject(configMaps, 'n', 'blocked', { finalizers: ['example.com/wait'] })
+  const controller = namespaceDeletion(parts, times)
+  await deleteNamespace('n')
   await timers.advance(20_000)
-  assert.ok(isThere('n'))
+  assert.ok(exists('n'))
   const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
   const stored = engine.store.read({ resource: namespaces, namespace: '', name: 'n' })
-  assert.match(JSON.stringify(stored?.decode(namespaces)), /example\.com\/hold in 1 resource instances/)
+  assert.match(JSON.stringify(stored?.decode(namespaces)), /example\.com\/wait in 1 resource instances/)
   const { revision } = engine.store
   await timers.advance(60_000)
-  assert.equal(engine.store.revision, revision, 'nothing new is nothing to write')
-  const held = engine.store.read({ resource: configMaps, namespace: 'n', name: 'held' })
-  if (held !== undefined) await engine.store.remove(held)
+  assert.equal(engine.store.revision, revision, 'no write without a change')
+  const blocked = engine.store.read({ resource: configMaps, namespace: 'n', name: 'blocked' })
+  if (blocked !== undefined) await engine.store.remove(blocked)
   await timers.advance(10_000)
-  await until(() => !isThere('n'))
-  await loop.close()
+  await until(() => !exists('n'))
+  await controller.close()
 })
 
-test('what the servers of others hold is not known while they do not answer: the namespace stays and says whose', async () => {
-  const { engine, catalog, timers, parts, doomed, isThere, until } = await setUp()
+test('an unavailable API service blocks the deletion and is named in a condition', async () => {
+  const { engine, catalog, timers, parts, deleteNamespace, exists, until } = await setUp()
   const resource = catalog.find('apiregistration.cluster.io', 'v1', 'apiservices') as Resource
   const name = 'v1.other.example'
   const write = async (status: string): Promise<void> => {
@@ -140,10 +139,10 @@ test('what the servers of others hold is not known while they do not answer: the
     await engine.store.put({ resource, namespace: '', name }, engine.store.encode(resource, object), { expect: before?.revision ?? 0 })
   }
   await write('False')
-  const loop = namespaceDeletion(parts, times)
-  await doomed('n')
+  const controller = namespaceDeletion(parts, times)
+  await deleteNamespace('n')
   await timers.advance(20_000)
-  assert.ok(isThere('n'))
+  assert.ok(exists('n'))
   const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
   const stored = engine.store.read({ resource: namespaces, namespace: '', name: 'n' })
   assert.match(
@@ -152,71 +151,63 @@ test('what the servers of others hold is not known while they do not answer: the
   )
   await write('True')
   await timers.advance(20_000)
-  await until(() => !isThere('n'))
-  await loop.close()
+  await until(() => !exists('n'))
+  await controller.close()
 })
 
-test('pods go before what they use', async () => {
-  const { engine, catalog, timers, parts, make, doomed, isThere, until, configMaps } = await setUp()
+test('pods are deleted before other objects', async () => {
+  const { engine, catalog, timers, parts, createObject, deleteNamespace, exists, until, configMaps } = await setUp()
   const pods = catalog.find('', 'v1', 'pods') as Resource
-  const gone: string[] = []
+  const deleted: string[] = []
   for (const resource of [configMaps, pods])
     engine.store.watch({
       resource,
       namespace: '',
       matches: undefined,
-      deliver: ({ type, object }) => void (type === 'DELETED' && gone.push(object.key)),
+      deliver: ({ type, object }) => void (type === 'DELETED' && deleted.push(object.key)),
     })
-  await make(configMaps, 'n', 'a')
+  await createObject(configMaps, 'n', 'a')
   const metadata = { name: 'p', namespace: 'n', uid: 'pod', creationTimestamp: '2026-01-01T00:00:00Z' }
   await engine.store.put({ resource: pods, namespace: 'n', name: 'p' }, engine.store.encode(pods, { metadata } as ApiObject), { expect: 0 })
-  const loop = namespaceDeletion(parts, times)
-  await doomed('n')
+  const controller = namespaceDeletion(parts, times)
+  await deleteNamespace('n')
   await timers.advance(1000)
-  await until(() => !isThere('n'))
-  assert.deepEqual(gone, ['pods/n/p', 'configmaps/n/a'])
-  await loop.close()
+  await until(() => !exists('n'))
+  assert.deepEqual(deleted, ['pods/n/p', 'configmaps/n/a'])
+  await controller.close()
 })
 
-test('where namespaces are not served there is nothing to do', async () => {
-  const { parts, timers } = await setUp()
-  const catalog = new Catalog({ identity: parts.engine.identity, definitions: [], isServed: () => true })
-  const loop = namespaceDeletion({ ...parts, catalogs: new CatalogSource(catalog) }, times)
-  await timers.advance(60_000)
-  await loop.close()
-})
-
-test('a namespace that was put back to what it was, or made anew, while other servers were asked keeps what it has', async () => {
-  const { engine, catalog, configMaps, timers, parts, make, doomed, until } = await setUp()
+test('a namespace that is restored or created again during a remote request keeps its contents', async () => {
+  const { engine, catalog, configMaps, timers, parts, createObject, deleteNamespace, until } = await setUp()
   const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
   const address = { resource: namespaces, namespace: '', name: 'n' }
   const before = engine.store.read(address)
   assert.ok(before)
-  let answer: (() => void) | undefined
-  const elsewhere = () =>
-    new Promise<LeftElsewhere>((resolve) => {
-      answer = () => resolve({ objects: new Map([['gadgets.example', 1]]), failures: [], undiscovered: [] })
+  let respond: (() => void) | undefined
+  const deleteRemote = () =>
+    new Promise<RemoteRemaining>((resolve) => {
+      respond = () => resolve({ objects: new Map([['gadgets.example', 1]]), failures: [], undiscovered: [] })
     })
-  const loop = namespaceDeletion(parts, times, elsewhere)
+  const controller = namespaceDeletion(parts, times, deleteRemote)
   const uids = [before.decode(namespaces).metadata?.uid, 'another']
   for (const uid of uids) {
-    await doomed('n')
+    await deleteNamespace('n')
     await timers.advance(1000)
-    await until(() => answer !== undefined)
-    const going = engine.store.read(address)
+    await until(() => respond !== undefined)
+    const terminating = engine.store.read(address)
     const object = before.decode(namespaces)
     const live = { ...object, metadata: { ...object.metadata, uid } } as ApiObject
-    const put = await engine.store.put(address, engine.store.encode(namespaces, live), { expect: going?.revision ?? 0 })
+    const put = await engine.store.put(address, engine.store.encode(namespaces, live), { expect: terminating?.revision ?? 0 })
     assert.ok(put.ok)
-    await make(configMaps, 'n', 'kept')
+    await createObject(configMaps, 'n', 'kept')
     const { revision } = put.object
-    answer?.()
-    answer = undefined
+    respond?.()
+    respond = undefined
     await timers.advance(60_000)
-    assert.equal(engine.store.read(address)?.revision, revision, 'nobody has touched it')
+    assert.equal(engine.store.read(address)?.revision, revision, 'not written')
     assert.equal(engine.store.count(configMaps, 'n'), 1)
-    for (const stored of engine.store.list({ resource: configMaps, namespace: 'n', selection: everything, limit: 0 }).objects())
+    for (const stored of engine.store.readAll({ resource: configMaps, namespace: 'n', selection: everything, limit: 0 }).objects())
       await engine.store.remove(stored)
   }
-  await loop.close()
+  await controller.close()
 })

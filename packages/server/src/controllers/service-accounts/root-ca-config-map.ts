@@ -1,36 +1,29 @@
-// Every namespace has a config map with the certificates by which programs in the cluster know the API's own: made when it is first asked for by
-// name, as programs and their tests do, and kept as it shall be. Lists of all config maps do not show it before that, as in the recordings of the
-// reference, and namespaces in which nobody looks for it cost nothing.
+// The root CA ConfigMap of a namespace: repaired after changes, and created by its first GET, not with the namespace. Without
+// kube-controller-manager, lists of kube-apiserver do not contain this ConfigMap.
 
-import { ApiError } from '../api/api-error.js'
-import type { Resource } from '../api/catalog.js'
-import type { CatalogSource } from '../api/catalog-source.js'
-import { type ApiObject, members } from '../api/object.js'
-import { sameValue } from '../api/validation/same-value.js'
-import { partsOf } from '../objects/keys.js'
-import { leanObject } from '../objects/lean-object.js'
-import { create } from '../verbs/create.js'
-import type { Engine } from '../verbs/engine.js'
-import { KeyedLoop, type LoopParts } from './kit/loop.js'
-import { isNamespaceGoing } from './kit/namespace-going.js'
-import type { Loop } from './leader-election.js'
-import { ownCall } from './own-call.js'
-import { removeOwn, updateOwn } from './own-write.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { type ApiObject, members } from '@cluster-apiserver/api/api/object.js'
+import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { partsOf } from '../../objects/object-keys.js'
+import { create } from '../../verbs/create.js'
+import type { Engine } from '../../verbs/engine.js'
+import { type ControllerParts, KeyedController } from '../framework/controller.js'
+import { internalCall, internalDelete, internalUpdate, isNamespaceTerminating } from '../framework/internal-call.js'
+import type { Controller } from '../leader-election/leader-election.js'
 
 export interface RootCa {
-  /** As it is now, in PEM form. */
   pem(): string
-  /** Tells of another one until the function that it returns is called. */
+  /** Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void
 }
 
-/** How long after somebody changed it the map is mended. */
-const mendMs = 1000
+const repairDelayMs = 1000
 
 const description =
   'Certificates that vouch for the API server at its addresses inside the cluster, such as that of its service. For nothing else.'
 
-/** Makes the map of a namespace for whoever asks for it; gives what ends that. On every server, whoever leads. */
 export function publishRootCa(engine: Engine, catalogs: CatalogSource, rootCa: RootCa): () => void {
   const name = engine.identity.prefixed('root-ca.crt')
   return (
@@ -38,76 +31,74 @@ export function publishRootCa(engine: Engine, catalogs: CatalogSource, rootCa: R
       const resource = catalogs.current.find('', 'v1', 'configmaps')
       if (resource === undefined) return
       try {
-        await keepTrue(engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
+        await ensureConfigMap(engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
       } catch (thrown) {
-        // Somebody else who asked was quicker, or it may not be made: then it is missing.
+        // A concurrent GET created the ConfigMap, or admission rejected it: then this GET returns 404.
         if (!(thrown instanceof ApiError) || ![403, 409].includes(thrown.status.code)) throw thrown
       }
     }) ?? (() => undefined)
   )
 }
 
-/** Keeps the maps that are there as they shall be. */
-export const rootCaMaps =
+export const rootCaConfigMaps =
   (rootCa: RootCa) =>
-  (parts: LoopParts): Loop => {
+  (parts: ControllerParts): Controller => {
     const name = parts.engine.identity.prefixed('root-ca.crt')
-    return new KeyedLoop(parts, {
+    return new KeyedController(parts, {
       name: 'root_ca_cert_publisher',
       concurrency: 4,
       sources: (catalog) => {
-        const maps = catalog.find('', 'v1', 'configmaps')
-        if (maps === undefined) return []
+        const configMaps = catalog.find('', 'v1', 'configmaps')
+        if (configMaps === undefined) return []
         return [
           {
-            resource: maps,
+            resource: configMaps,
             namespace: '',
             matches: ({ key }) => key.endsWith(`/${name}`),
-            keyOf: ({ key }, seen) => {
-              const { namespace } = partsOf(maps, key)
-              if (seen === 'DELETED') return undefined
-              // Whoever else keeps it, and otherwise, shall not make both of them write without a pause.
-              return seen === 'LISTED' ? namespace : { key: namespace, afterMs: mendMs }
+            keyOf: ({ key }, eventType) => {
+              const { namespace } = partsOf(configMaps, key)
+              if (eventType === 'DELETED') return undefined
+              // Delayed, so that two controllers that disagree do not write continuously.
+              return eventType === 'LISTED' ? namespace : { key: namespace, afterMs: repairDelayMs }
             },
           },
         ]
       },
-      onOutsideChange: (lookAgain) => rootCa.onChange(lookAgain),
+      onExternalChange: (resync) => rootCa.onChange(resync),
       work: async (namespace) => {
         const resource = parts.catalogs.current.find('', 'v1', 'configmaps')
         if (resource === undefined || parts.engine.store.read({ resource, namespace, name }) === undefined) return undefined
-        await keepTrue(parts.engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
+        await ensureConfigMap(parts.engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
         return undefined
       },
     })
   }
 
-interface Place {
+interface Address {
   readonly resource: Resource
   readonly namespace: string
   readonly name: string
 }
 
-async function keepTrue(engine: Engine, place: Place, data: { readonly [key: string]: string }): Promise<void> {
-  const stored = engine.store.read(place)
-  const map = stored && leanObject(stored, place.resource)
+async function ensureConfigMap(engine: Engine, address: Address, data: { readonly [key: string]: string }): Promise<void> {
+  const stored = engine.store.read(address)
+  const map = stored?.decode(address.resource)
   if (map !== undefined && sameValue(members(map)['data'], data) && members(map)['binaryData'] === undefined) return
   try {
     if (map === undefined) {
       const annotations = { [engine.identity.label('description')]: description }
-      await create(engine, ownCall(engine, place), { object: { metadata: { name: place.name, annotations }, data } as ApiObject })
+      await create(engine, internalCall(engine, address), { object: { metadata: { name: address.name, annotations }, data } as ApiObject })
     } else if (members(map)['immutable'] === true) {
-      // It cannot be mended; whoever asks next gets another one.
-      await removeOwn(engine, { ...place, options: { preconditions: { uid: map.metadata?.uid ?? '' } } })
+      // An immutable ConfigMap cannot be updated: it is deleted, and the next GET creates a new one.
+      await internalDelete(engine, { ...address, options: { preconditions: { uid: map.metadata?.uid ?? '' } } })
     } else {
-      await updateOwn(engine, place, (object) => {
+      await internalUpdate(engine, address, (object) => {
         const { binaryData: _, ...rest } = members(object)
         return { ...rest, data } as ApiObject
       })
     }
   } catch (thrown) {
-    // Its namespace is gone or going.
-    if (isNamespaceGoing(thrown)) return
+    if (isNamespaceTerminating(thrown)) return
     if (!(thrown instanceof ApiError) || thrown.status.code !== 404) throw thrown
   }
 }

@@ -1,47 +1,44 @@
-// Secrets that hold a token of a service account are filled in, and go with their account.
+// Fills Secrets of type service-account-token, and deletes them with their account.
 
-import { ApiError } from '../api/api-error.js'
-import type { Resource } from '../api/catalog.js'
-import type { Identity } from '../api/identity.js'
-import { partsOf } from '../objects/keys.js'
-import { leanAnnotated, metadataOf } from '../objects/lean-object.js'
-import { everything } from '../objects/selection.js'
-import type { StoredObject } from '../objects/stored-object.js'
-import { encodeText } from '../resources/core/base64-text.js'
-import type { Secret } from '../resources/core/v1.schema.js'
-import { KeyedLoop, type LoopParts, type Run } from './kit/loop.js'
-import type { Loop } from './leader-election.js'
-import { patchOwn, removeOwn } from './own-write.js'
-import type { RootCa } from './root-ca.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { encodeText } from '@cluster-apiserver/api/resources/core/base64-text.js'
+import type { Secret } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { StoredObject } from '../../objects/entry/stored-object.js'
+import { everything } from '../../objects/list/selection.js'
+import { partsOf } from '../../objects/object-keys.js'
+import { type ControllerParts, KeyedController, type Run } from '../framework/controller.js'
+import { ignoreErrors, internalDelete, internalPatch, notFoundOrConflict } from '../framework/internal-call.js'
+import type { Controller } from '../leader-election/leader-election.js'
+import type { RootCa } from './root-ca-config-map.js'
 
-interface Kinds {
+interface Resources {
   readonly secrets: Resource
   readonly accounts: Resource
 }
 
-/** A key is the place of a secret, or of an account that is gone. */
 const secretKey = (namespace: string, name: string): string => `secret ${namespace} ${name}`
 const accountKey = (namespace: string, name: string): string => `account ${namespace} ${name}`
 
-export const tokenSecrets =
+export const serviceAccountTokenSecrets =
   (rootCa: RootCa) =>
-  (parts: LoopParts): Loop => {
+  (parts: ControllerParts): Controller => {
     const { identity } = parts.engine
     const isToken = (object: StoredObject, secrets: Resource): boolean => object.fields(secrets)?.['type'] === tokenType(identity)
-    return new KeyedLoop(parts, {
+    return new KeyedController(parts, {
       name: 'serviceaccount_tokens_secret',
       concurrency: 4,
       sources: (catalog) => {
-        const kinds = kindsOf(catalog)
-        if (kinds === undefined) return []
-        const { secrets, accounts } = kinds
+        const resources = resourcesOf(catalog)
+        if (resources === undefined) return []
+        const { secrets, accounts } = resources
         return [
           {
             resource: secrets,
             namespace: '',
             matches: (object) => isToken(object, secrets),
-            keyOf: (object, seen) => {
-              if (seen === 'DELETED') return undefined
+            keyOf: (object, eventType) => {
+              if (eventType === 'DELETED') return undefined
               const { namespace, name } = partsOf(secrets, object.key)
               return secretKey(namespace, name)
             },
@@ -50,21 +47,21 @@ export const tokenSecrets =
             resource: accounts,
             namespace: '',
             onlyChanges: true,
-            keyOf: ({ key }, seen) => {
-              if (seen !== 'DELETED') return undefined
+            keyOf: ({ key }, eventType) => {
+              if (eventType !== 'DELETED') return undefined
               const { namespace, name } = partsOf(accounts, key)
               return accountKey(namespace, name)
             },
           },
         ]
       },
-      onOutsideChange: (lookAgain) => rootCa.onChange(lookAgain),
+      onExternalChange: (resync) => rootCa.onChange(resync),
       work: async (key, run) => {
         const [kind, namespace = '', name = ''] = key.split(' ')
-        const kinds = kindsOf(parts.catalogs.current)
-        if (kinds === undefined) return undefined
-        if (kind === 'secret') await keepSecret(parts, kinds, { namespace, name, ca: rootCa.pem() })
-        else await dropSecretsOf(parts, kinds, { namespace, name, ca: rootCa.pem(), run })
+        const resources = resourcesOf(parts.catalogs.current)
+        if (resources === undefined) return undefined
+        if (kind === 'secret') await reconcileSecret(parts, resources, { namespace, name, ca: rootCa.pem() })
+        else await reconcileSecretsOf(parts, resources, { namespace, name, ca: rootCa.pem(), run })
         return undefined
       },
     })
@@ -72,30 +69,30 @@ export const tokenSecrets =
 
 const tokenType = (identity: Identity): string => identity.label('service-account-token')
 
-function kindsOf(catalog: LoopParts['catalogs']['current']): Kinds | undefined {
+function resourcesOf(catalog: ControllerParts['catalogs']['current']): Resources | undefined {
   const secrets = catalog.find('', 'v1', 'secrets')
   const accounts = catalog.find('', 'v1', 'serviceaccounts')
   return secrets === undefined || accounts === undefined ? undefined : { secrets, accounts }
 }
 
-async function keepSecret(
-  { engine }: LoopParts,
-  { secrets, accounts }: Kinds,
+async function reconcileSecret(
+  { engine }: ControllerParts,
+  { secrets, accounts }: Resources,
   { namespace, name, ca }: { readonly namespace: string; readonly name: string; readonly ca: string },
 ): Promise<void> {
   const { identity, issuer, store } = engine
   const stored = store.read({ resource: secrets, namespace, name })
-  const secret = stored && (leanAnnotated(stored, secrets) as Secret)
+  const secret = stored && (stored.decode(secrets) as Secret)
   if (secret === undefined || secret.type !== tokenType(identity) || secret.metadata?.deletionTimestamp !== undefined) return
   const annotations = secret.metadata?.annotations ?? {}
   const accountName = annotations[identity.label('service-account.name')] ?? ''
   const wantedUid = annotations[identity.label('service-account.uid')] ?? ''
   const account = store.read({ resource: accounts, namespace, name: accountName })
-  const uid = (account && metadataOf(account, accounts).uid) ?? ''
+  const uid = account?.inAnyVersion(accounts).metadata?.uid ?? ''
   const target = { resource: secrets, namespace, name }
-  const seen = { uid: secret.metadata?.uid ?? '', resourceVersion: secret.metadata?.resourceVersion ?? '' }
+  const preconditions = { uid: secret.metadata?.uid ?? '', resourceVersion: secret.metadata?.resourceVersion ?? '' }
   if (account === undefined || (wantedUid !== '' && wantedUid !== uid)) {
-    await unlessChanged(removeOwn(engine, { ...target, options: { preconditions: seen } }))
+    await ignoreErrors(notFoundOrConflict, internalDelete(engine, { ...target, options: { preconditions } }))
     return
   }
   const { data = {} } = secret
@@ -103,38 +100,26 @@ async function keepSecret(
   const isComplete = data['token'] && data['ca.crt'] === wanted['ca.crt'] && data['namespace'] && wantedUid === uid
   if (isComplete || issuer === undefined) return
   const token = data['token'] || encodeText(await issuer.issueForSecret({ namespace, secret: name, account: { name: accountName, uid } }))
-  // What else somebody put there stays.
   const filled = { ...wanted, ...(data['namespace'] ? { namespace: data['namespace'] } : {}), token }
-  const metadata = { ...seen, annotations: { [identity.label('service-account.uid')]: uid } }
-  await unlessChanged(patchOwn(engine, target, { metadata, data: filled }))
+  const metadata = { ...preconditions, annotations: { [identity.label('service-account.uid')]: uid } }
+  await ignoreErrors(notFoundOrConflict, internalPatch(engine, target, { metadata, data: filled }))
 }
 
-/** All secrets of an account that is gone are looked at again, and go. */
-async function dropSecretsOf(
-  parts: LoopParts,
-  kinds: Kinds,
+async function reconcileSecretsOf(
+  parts: ControllerParts,
+  resources: Resources,
   { namespace, name, ca, run }: { readonly namespace: string; readonly name: string; readonly ca: string; readonly run: Run },
 ): Promise<void> {
   const { engine } = parts
   const label = engine.identity.label('service-account.name')
   const names: string[] = []
-  for (const object of engine.store.look({ resource: kinds.secrets, namespace, selection: everything })) {
-    if (run.pieces.isOver) await run.pieces.next()
-    if (object === undefined || object.fields(kinds.secrets)?.['type'] !== tokenType(engine.identity)) continue
-    if (leanAnnotated(object, kinds.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(kinds.secrets, object.key).name)
+  for (const object of engine.store.readInSteps({ resource: resources.secrets, namespace, selection: everything })) {
+    await run.budget.yieldIfSpent()
+    if (object === undefined || object.fields(resources.secrets)?.['type'] !== tokenType(engine.identity)) continue
+    if (object.decode(resources.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(resources.secrets, object.key).name)
   }
   const failures: unknown[] = []
-  // One that may not be deleted does not save the others.
   for (const secret of names)
-    await keepSecret(parts, kinds, { namespace, name: secret, ca }).catch((thrown: unknown) => failures.push(thrown))
+    await reconcileSecret(parts, resources, { namespace, name: secret, ca }).catch((thrown: unknown) => failures.push(thrown))
   if (failures.length > 0) throw failures[0]
-}
-
-/** Somebody else was quicker, of which the loop hears. */
-async function unlessChanged(work: Promise<unknown>): Promise<void> {
-  try {
-    await work
-  } catch (thrown) {
-    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
-  }
 }

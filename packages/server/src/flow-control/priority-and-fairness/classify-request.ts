@@ -1,14 +1,13 @@
-// Which flow schema takes a request: the first that matches, by precedence and name. What depends on the user alone is worked out once for each.
+// Finds the FlowSchema of a request: the first that matches, by matchingPrecedence and name. Subjects are matched once per user.
 
-import type { RequestInfo } from '../../api/request-info.js'
-import type { User } from '../../api/user.js'
-import { onceFor } from '../../base/once-for.js'
-import { compareText } from '../../base/text-order.js'
-import type { FlowRule, FlowSchemaObject, FlowSubject } from './flow-objects.js'
+import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
+import type { User } from '@cluster-apiserver/api/api/user.js'
+import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { FlowRule, FlowSchemaConfig, FlowSubject } from './flow-schema-config.js'
 
-export type FlowAttributes = Pick<RequestInfo, 'isResource' | 'verb' | 'group' | 'namespace' | 'resource' | 'subresource' | 'path'>
+type FlowAttributes = Pick<RequestInfo, 'isResource' | 'verb' | 'group' | 'namespace' | 'resource' | 'subresource' | 'path'>
 
-/** Gives the first schema that takes a request; undefined where none does. */
 export type Classify<S> = (user: User, info: FlowAttributes) => S | undefined
 
 type Matches = (info: FlowAttributes) => boolean
@@ -18,18 +17,17 @@ interface Candidate<S> {
   readonly rules: readonly Matches[]
 }
 
-/** `schemas` with what stands for each in the answer. */
-export function classifier<S>(schemas: readonly { readonly object: FlowSchemaObject; readonly schema: S }[]): Classify<S> {
-  const ordered = [...schemas].sort(({ object: a }, { object: b }) => a.precedence - b.precedence || compareText(a.name, b.name))
-  const compiled = ordered.map(({ object, schema }) => ({
+export function classifier<S>(schemas: readonly { readonly config: FlowSchemaConfig; readonly schema: S }[]): Classify<S> {
+  const ordered = [...schemas].sort(({ config: a }, { config: b }) => a.precedence - b.precedence || compareText(a.name, b.name))
+  const compiled = ordered.map(({ config, schema }) => ({
     schema,
-    rules: object.rules.map((rule) => ({ subjects: rule.subjects ?? [], matches: compileRule(rule) })),
+    rules: config.rules.map((rule) => ({ subjects: rule.subjects ?? [], matches: compileRule(rule) })),
   }))
-  const candidatesOf = onceFor((user: User): readonly Candidate<S>[] =>
+  const candidatesOf = weakMemoize((user: User): readonly Candidate<S>[] =>
     compiled
       .map(({ schema, rules }) => ({
         schema,
-        rules: rules.filter(({ subjects }) => subjects.some((subject) => isMeant(user, subject))).map(({ matches }) => matches),
+        rules: rules.filter(({ subjects }) => subjects.some((subject) => matchesSubject(user, subject))).map(({ matches }) => matches),
       }))
       .filter(({ rules }) => rules.length > 0),
   )
@@ -41,7 +39,7 @@ export function classifier<S>(schemas: readonly { readonly object: FlowSchemaObj
 
 const accountPrefix = 'system:serviceaccount:'
 
-function isMeant({ name, groups }: User, subject: FlowSubject): boolean {
+function matchesSubject({ name, groups }: User, subject: FlowSubject): boolean {
   switch (subject.kind) {
     case 'User':
       return subject.user?.name === '*' || subject.user?.name === name
@@ -49,8 +47,8 @@ function isMeant({ name, groups }: User, subject: FlowSubject): boolean {
       return subject.group?.name === '*' || groups.includes(subject.group?.name ?? '')
     case 'ServiceAccount': {
       const { namespace = '', name: account = '' } = subject.serviceAccount ?? {}
-      const beginning = `${accountPrefix}${namespace}:`
-      return account === '*' ? name.startsWith(beginning) : name === beginning + account
+      const prefix = `${accountPrefix}${namespace}:`
+      return account === '*' ? name.startsWith(prefix) : name === prefix + account
     }
     default:
       return false
@@ -70,7 +68,7 @@ function compileRule({ resourceRules = [], nonResourceRules = [] }: FlowRule): M
   })
   const paths = nonResourceRules.map((rule): Matches => {
     const verb = oneOf(rule.verbs)
-    const path = pathIn(rule.nonResourceURLs ?? [])
+    const path = matchPath(rule.nonResourceURLs ?? [])
     return (info) => verb(info.verb) && path(info.path)
   })
   return (info) => {
@@ -87,13 +85,13 @@ function oneOf(texts: readonly string[] = []): (text: string) => boolean {
   return (text) => set.has(text)
 }
 
-/** A path stands for everything below it, too. */
-function pathIn(urls: readonly string[]): (path: string) => boolean {
+/** A URL matches itself and all paths below it; with a final `*`, only the paths below it. */
+function matchPath(urls: readonly string[]): (path: string) => boolean {
   if (urls.includes('*')) return always
   const exact = new Set(urls)
-  const beginnings = urls.map((url) => {
-    const plain = url.endsWith('*') ? url.slice(0, -1) : url
-    return plain.endsWith('/') ? plain : `${plain}/`
+  const prefixes = urls.map((url) => {
+    const directory = url.endsWith('*') ? url.slice(0, -1) : url
+    return directory.endsWith('/') ? directory : `${directory}/`
   })
-  return (path) => exact.has(path) || beginnings.some((beginning) => path.startsWith(beginning))
+  return (path) => exact.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
 }

@@ -1,37 +1,26 @@
-// What flow control holds at a moment, as tables for people: under /debug/api_priority_and_fairness/.
+// Text tables of priority levels, queues and queued requests, for /debug/api_priority_and_fairness/.
 
-import { readQuery } from '../../api/options/query.js'
-import { compareText } from '../../base/text-order.js'
-import { timeOf } from '../../schema/scalars.js'
-import type { Exchange } from '../exchange.js'
-import { sendPlain } from '../respond.js'
-import type { FlowControl } from './flow-control.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import type { PriorityAndFairness } from './priority-and-fairness.js'
 import { type FlowQueue, newQueue, type PriorityLevel } from './priority-level.js'
 
+/** A row of a table. Column names and number formats, with their misspellings, are those that kube-apiserver prints. */
 type Row = readonly (string | number | boolean)[]
 
-/** What stands behind the path; false: nothing. */
-export function serveDump(control: FlowControl, exchange: Exchange, name: string): boolean {
-  const levels = [...control.config.levels.values()].sort((a, b) => compareText(a.name, b.name))
-  const rows = rowsOf(name, levels, exchange)
-  if (rows === undefined) return false
-  sendPlain(exchange, 200, table(rows))
-  return true
-}
-
-function rowsOf(name: string, levels: readonly PriorityLevel[], exchange: Exchange): readonly Row[] | undefined {
+/** Returns undefined for an unknown dump. `hasDetails`: dump_requests also shows the attributes of each request. */
+export function dumpTable({ config }: PriorityAndFairness, name: string, hasDetails: boolean): string | undefined {
+  const levels = [...config.levels.values()].sort((a, b) => compareText(a.name, b.name))
   switch (name) {
     case 'dump_priority_levels':
-      return [levelColumns, ...levels.map(levelRow)]
+      return table([levelColumns, ...levels.map(levelRow)])
     case 'dump_queues':
-      return [queueColumns, ...levels.flatMap(queueRows)]
-    case 'dump_requests': {
-      const hasDetails = readQuery(exchange.info.query).first('includeRequestDetails') === '1'
-      return [
+      return table([queueColumns, ...levels.flatMap(queueRows)])
+    case 'dump_requests':
+      return table([
         hasDetails ? [...requestColumns, ...detailColumns] : requestColumns,
         ...levels.flatMap((level) => requestRows(level, hasDetails)),
-      ]
-    }
+      ])
     default:
       return undefined
   }
@@ -79,15 +68,15 @@ const queueColumns = [
   'TotalWorkSum',
 ]
 
-/** More than these are shown only as far as they are in use. */
-const mostIdleQueues = 1000
+/** Levels with more queues than this print only the queues in use. */
+const maxShownQueues = 1000
 
 function queuesOf({ queues, queueCount }: PriorityLevel): readonly FlowQueue[] {
-  if (queueCount > mostIdleQueues) return inOrder(queues)
+  if (queueCount > maxShownQueues) return byIndex(queues)
   return Array.from({ length: queueCount }, (_, index) => queues.get(index) ?? newQueue(index, 0))
 }
 
-const inOrder = (queues: PriorityLevel['queues']): readonly FlowQueue[] => [...queues.values()].sort((a, b) => a.index - b.index)
+const byIndex = (queues: PriorityLevel['queues']): readonly FlowQueue[] => [...queues.values()].sort((a, b) => a.index - b.index)
 
 const queueRows = (level: PriorityLevel): readonly Row[] =>
   level.isExempt || level.limited?.queuing === undefined
@@ -118,23 +107,22 @@ const requestColumns = [
 const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
 
 const requestRows = (level: PriorityLevel, hasDetails: boolean): readonly Row[] =>
-  inOrder(level.queues).flatMap(({ index, waiting }) =>
-    waiting.map(({ exchange, flow, distinguisher, seats }, i) => {
-      const { info, user, now } = exchange
-      const row = [level.name, flow.name, index, i, distinguisher, timeOf(now), seats, 0, '0s']
+  byIndex(level.queues).flatMap(({ index, waiting }) =>
+    waiting.map(({ request, flowSchema, distinguisher, seats }, i) => {
+      const { info, user, now } = request
+      const row = [level.name, flowSchema.name, index, i, distinguisher, timeOf(now), seats, 0, '0s']
       if (!hasDetails) return row
       const version = info.group === '' ? info.version : `${info.group}/${info.version}`
       return [...row, user.name, info.verb, info.path, info.namespace, info.name, version, info.resource, info.subresource]
     }),
   )
 
-/** Columns as wide as what stands in them. */
 function table(rows: readonly Row[]): string {
   const widths: number[] = []
-  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? leastWidth, String(cell).length + 2)
+  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? minWidth, String(cell).length + 2)
   return rows
     .map((row) => `${row.map((cell, i) => (i === row.length - 1 ? String(cell) : `${cell},`.padEnd(widths[i] ?? 0))).join('')}\n`)
     .join('')
 }
 
-const leastWidth = 8
+const minWidth = 8

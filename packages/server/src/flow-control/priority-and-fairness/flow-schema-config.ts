@@ -1,4 +1,4 @@
-// The objects that say who is served when there is not room for all, as far as requests are classified by them.
+// FlowSchemas and PriorityLevelConfigurations, reduced to the fields that flow control reads.
 
 export interface FlowSubject {
   readonly kind?: string | undefined
@@ -23,33 +23,32 @@ export interface FlowRule {
     | undefined
 }
 
-export interface FlowSchemaObject {
+export interface FlowSchemaConfig {
   readonly name: string
   readonly uid: string
-  /** The name of its priority level. */
   readonly level: string
   readonly precedence: number
   readonly distinguisher: 'ByUser' | 'ByNamespace' | undefined
   readonly rules: readonly FlowRule[]
 }
 
-export interface PriorityLevelObject {
+export interface PriorityLevelConfig {
   readonly name: string
   readonly uid: string
-  /** Undefined: its requests are not limited. */
+  /** Undefined for the type Exempt. */
   readonly limited: LimitedLevel | undefined
 }
 
 export interface LimitedLevel {
   readonly shares: number
   readonly lendablePercent: number
-  /** Undefined: as much as there is. */
+  /** Undefined: no limit. */
   readonly borrowingLimitPercent: number | undefined
-  /** Undefined: what does not fit is refused. */
+  /** Undefined: requests are refused instead of queued. */
   readonly queuing: Queuing | undefined
 }
 
-export interface Queuing {
+interface Queuing {
   readonly queues: number
   readonly handSize: number
   readonly queueLengthLimit: number

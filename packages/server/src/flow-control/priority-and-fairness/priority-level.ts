@@ -1,39 +1,34 @@
-// One priority level: how many seats its requests take at once, and the queues in which others wait. Among queues the one is next whose requests
-// have had least so far, in a time that passes only while they are served (start-time fair queuing).
+// A priority level: its seats, and its queues, which are served by start-time fair queuing.
 
-import { getOrInsert } from '../../base/get-or-insert.js'
-import type { Exchange } from '../exchange.js'
-import type { Flow } from './flow.js'
-import type { LimitedLevel, PriorityLevelObject } from './flow-objects.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import type { FlowRequest } from '../request.js'
+import type { FlowCounter } from './flow-counters.js'
+import type { LimitedLevel, PriorityLevelConfig } from './flow-schema-config.js'
 
-/** A request that waits. */
-export interface Waiting {
-  readonly exchange: Exchange
-  readonly flow: Flow
+export interface QueuedRequest {
+  readonly request: FlowRequest
+  readonly flowSchema: { readonly name: string; readonly counter: FlowCounter }
   readonly seats: number
-  /** What tells its flow from others of the schema. */
   readonly distinguisher: string
   readonly arrivedMs: number
-  readonly begin: () => void
+  readonly begin: (queue: FlowQueue) => void
   readonly refuse: () => void
 }
 
 export interface FlowQueue {
   readonly index: number
-  readonly waiting: Waiting[]
+  readonly waiting: QueuedRequest[]
   seatsWaiting: number
   executing: number
   seatsInUse: number
-  /** When its next request would begin, in the time of the level. */
+  /** Virtual time at which the next request of the queue starts. */
   nextStart: number
 }
 
-/** What a request is taken to cost before it is known, in milliseconds of a seat. */
-const expectedMs = 1
-/** Requests that find seats and wait for their turn of the event loop alone are not what the length of queues is about: so many may. */
-const mostForTurn = 10_000
-/** So many requests of a level begin within a millisecond without waiting for a turn. */
-const freePerMs = 16
+/** Duration that fair queuing assumes for a request until its end. */
+const assumedMs = 1
+/** Waiting requests of a level up to which a request with free seats may wait for the event loop; queueLengthLimit does not apply to it. */
+const maxWaitingForEventLoop = 10_000
 
 export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
 
@@ -41,10 +36,10 @@ export class PriorityLevel {
   readonly name: string
   uid = ''
   limited: LimitedLevel | undefined
-  /** Seats of its own; those of them that others may have; how many it may have of others. */
+  /** Nominal concurrency limit in seats; how many of these seats are lendable; how many seats the level may borrow. */
   nominal = Number.POSITIVE_INFINITY
   lendable = 0
-  mostBorrowed = Number.POSITIVE_INFINITY
+  maxBorrowed = Number.POSITIVE_INFINITY
   executing = 0
   seatsInUse = 0
   waitingCount = 0
@@ -52,23 +47,20 @@ export class PriorityLevel {
   refused = 0
   timedOut = 0
   cancelled = 0
-  /** Those in which somebody waits or from which somebody came who is at work, by index: there may be millions of others, and they are the same. */
+  /** Queues in use, by index: a level may have millions. */
   readonly queues = new Map<number, FlowQueue>()
-  #now = 0
-  #windowMs = Number.NEGATIVE_INFINITY
-  #begunInWindow = 0
+  #virtualTime = 0
 
   constructor(name: string) {
     this.name = name
   }
 
-  /** Requests that wait keep their places, whatever becomes of the level. */
-  configure({ uid, limited }: Pick<PriorityLevelObject, 'uid' | 'limited'>): void {
+  /** Applies a new configuration; queued requests stay in their queues. */
+  configure({ uid, limited }: Pick<PriorityLevelConfig, 'uid' | 'limited'>): void {
     this.uid = uid
     this.limited = limited
   }
 
-  /** How many there are altogether. */
   get queueCount(): number {
     return this.limited?.queuing?.queues ?? 1
   }
@@ -77,107 +69,97 @@ export class PriorityLevel {
     return this.limited === undefined
   }
 
-  /** Whether a request may begin in this turn of the event loop: a flood of those that are answered at once takes no seats, but all the time. */
-  mayBeginAt(ms: number): boolean {
-    if (ms - this.#windowMs >= 1) {
-      this.#windowMs = ms
-      this.#begunInWindow = 1
-      return true
-    }
-    return ++this.#begunInWindow <= freePerMs
-  }
-
   take(seats: number): void {
     this.executing++
     this.seatsInUse += seats
     this.dispatched++
   }
 
-  /** `queue`: where it waited, if it did. */
   release(seats: number, { queue, tookMs }: { readonly queue: FlowQueue | undefined; readonly tookMs: number }): void {
     this.executing--
     this.seatsInUse -= seats
     if (queue === undefined) return
     queue.executing--
     queue.seatsInUse -= seats
-    // What it took in fact takes the place of what was expected.
-    queue.nextStart += (tookMs - expectedMs) * seats
-    this.#forgetIdle(queue)
+    // Replaces the assumed duration by the actual one.
+    queue.nextStart += (tookMs - assumedMs) * seats
+    this.#deleteIfIdle(queue)
   }
 
-  /** Nobody who comes later is behind for what was before: its time begins anew, as in the reference. */
-  #forgetIdle(queue: FlowQueue): void {
+  /** An idle queue is dropped: as in kube-apiserver, its next request starts at the current virtual time. */
+  #deleteIfIdle(queue: FlowQueue): void {
     if (queue.waiting.length === 0 && queue.executing === 0) this.queues.delete(queue.index)
   }
 
-  /** The queue for a request of a flow whose hand is given; undefined: all of them are full. */
-  enqueue(waiting: Waiting, { hand, hasSeats }: { readonly hand: readonly number[]; readonly hasSeats: boolean }): FlowQueue | undefined {
-    const index = this.#shortest(hand)
-    const most = this.limited?.queuing?.queueLengthLimit ?? 0
-    if (hasSeats ? this.waitingCount >= mostForTurn : this.#waitingIn(index) >= most) return undefined
-    const queue = getOrInsert(this.queues, index, () => newQueue(index, this.#now))
+  /** Adds a request to the shortest queue of its hand (the queue indexes dealt by shuffle sharding). Undefined: too many requests wait. */
+  enqueue(
+    waiting: QueuedRequest,
+    { hand, hasSeats }: { readonly hand: readonly number[]; readonly hasSeats: boolean },
+  ): FlowQueue | undefined {
+    const index = this.#shortestOf(hand)
+    const maxLength = this.limited?.queuing?.queueLengthLimit ?? 0
+    if (hasSeats ? this.waitingCount >= maxWaitingForEventLoop : this.#waitingIn(index) >= maxLength) return undefined
+    const queue = getOrInsert(this.queues, index, () => newQueue(index, this.#virtualTime))
     queue.waiting.push(waiting)
     queue.seatsWaiting += waiting.seats
     this.waitingCount++
     return queue
   }
 
-  /** Whether in all of these queues somebody waits. */
-  isWaitedIn(hand: readonly number[]): boolean {
-    return this.#waitingIn(this.#shortest(hand)) > 0
+  /** True if requests wait even in the shortest queue of the hand. */
+  hasBacklog(hand: readonly number[]): boolean {
+    return this.#waitingIn(this.#shortestOf(hand)) > 0
   }
 
   #waitingIn(index: number): number {
     return this.queues.get(index)?.waiting.length ?? 0
   }
 
-  /** Where least waits or is at work, by its index; the first of several. */
-  #shortest(hand: readonly number[]): number {
+  #shortestOf(hand: readonly number[]): number {
     let best = 0
     let least = Number.POSITIVE_INFINITY
-    for (const card of hand) {
-      const queue = this.queues.get(card)
+    for (const index of hand) {
+      const queue = this.queues.get(index)
       const load = queue === undefined ? 0 : loadOf(queue)
       if (load >= least) continue
-      best = card
+      best = index
       least = load
     }
     return best
   }
 
-  /** Takes out the request that is next, if there is room for it. */
-  next(hasRoom: (seats: number) => boolean): { readonly waiting: Waiting; readonly queue: FlowQueue } | undefined {
+  /** Dequeues the next request; undefined if none waits or there are too few free seats for it. */
+  dequeue(hasFreeSeats: (seats: number) => boolean): { readonly waiting: QueuedRequest; readonly queue: FlowQueue } | undefined {
     let queue: FlowQueue | undefined
     for (const each of this.queues.values()) {
       if (each.waiting.length > 0 && (queue === undefined || each.nextStart < queue.nextStart)) queue = each
     }
     const waiting = queue?.waiting[0]
-    if (queue === undefined || waiting === undefined || !hasRoom(waiting.seats)) return undefined
+    if (queue === undefined || waiting === undefined || !hasFreeSeats(waiting.seats)) return undefined
     queue.waiting.shift()
     queue.seatsWaiting -= waiting.seats
     this.waitingCount--
-    this.#now = Math.max(this.#now, queue.nextStart)
-    queue.nextStart = this.#now + expectedMs * waiting.seats
+    this.#virtualTime = Math.max(this.#virtualTime, queue.nextStart)
+    queue.nextStart = this.#virtualTime + assumedMs * waiting.seats
     queue.executing++
     queue.seatsInUse += waiting.seats
     return { waiting, queue }
   }
 
-  /** Takes out those that shall not wait any longer. */
-  takeOut(isOver: (waiting: Waiting) => boolean): readonly Waiting[] {
-    const out: Waiting[] = []
+  removeWaiting(shouldRemove: (waiting: QueuedRequest) => boolean): readonly QueuedRequest[] {
+    const removed: QueuedRequest[] = []
     for (const queue of this.queues.values()) {
       for (let i = queue.waiting.length - 1; i >= 0; i--) {
-        const waiting = queue.waiting[i] as Waiting
-        if (!isOver(waiting)) continue
+        const waiting = queue.waiting[i] as QueuedRequest
+        if (!shouldRemove(waiting)) continue
         queue.waiting.splice(i, 1)
         queue.seatsWaiting -= waiting.seats
         this.waitingCount--
-        out.push(waiting)
+        removed.push(waiting)
       }
-      this.#forgetIdle(queue)
+      this.#deleteIfIdle(queue)
     }
-    return out
+    return removed
   }
 }
 

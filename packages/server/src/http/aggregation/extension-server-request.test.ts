@@ -1,9 +1,9 @@
-// What an extension server is asked for, and in whose name.
+// Requests to extension API servers: paths and identity headers.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseRequest } from '../api/request-info.js'
-import { extensionHeaders, pathToForward } from './extension-request.js'
+import { parseRequest } from '@cluster-apiserver/api/api/request-info.js'
+import { extensionHeaders, pathToForward } from './extension-server-request.js'
 
 const paths: readonly (readonly [url: string, expected: string | undefined])[] = [
   ['/apis/g/v1/things?watch=1&a=%2e%2e', '/apis/g/v1/things?watch=1&a=%2e%2e'],
@@ -20,20 +20,25 @@ const paths: readonly (readonly [url: string, expected: string | undefined])[] =
 ]
 
 for (const [url, expected] of paths)
-  test(`${url} asks for ${expected ?? 'nothing'}`, () => assert.equal(pathToForward({ info: parseRequest('GET', url) }), expected))
+  test(`${url} is ${expected === undefined ? 'refused' : `forwarded as ${expected}`}`, () =>
+    assert.equal(pathToForward({ info: parseRequest('GET', url) }), expected))
 
-const vouch = (headers: string[], name = 'jane', extra: { readonly [key: string]: readonly string[] } = {}): string[] => {
+const headersFor = (headers: string[], name = 'jane', extra: { readonly [key: string]: readonly string[] } = {}): string[] => {
   const user = { name, uid: 'u', groups: ['a', 'b, c'], extra }
   const exchange = { user, auditId: 'id', info: parseRequest('GET', '/apis/g/v1/things') }
-  extensionHeaders(headers, { exchange, host: '10.0.0.1:443', isVouching: (header) => header === 'x-alt-user' })
+  extensionHeaders(headers, { exchange, host: '10.0.0.1:443', isIdentityHeader: (header) => header === 'x-alt-user' })
   return headers
 }
 
-test('the user is told by this server alone', () => {
-  const headers = vouch(['X-Alt-User', 'root', 'Host', 'api.example', 'x-alt-user', 'root', 'X-Own', '1', 'audit-id', 'theirs'], 'jane', {
-    'acme.com/project': ['p', 'q'],
-    '100%': ['x'],
-  })
+test('identity headers of the client are replaced', () => {
+  const headers = headersFor(
+    ['X-Alt-User', 'root', 'Host', 'api.example', 'x-alt-user', 'root', 'X-Own', '1', 'audit-id', 'theirs'],
+    'jane',
+    {
+      'acme.com/project': ['p', 'q'],
+      '100%': ['x'],
+    },
+  )
   assert.deepEqual(headers, [
     ...['X-Own', '1', 'Host', '10.0.0.1:443', 'X-Forwarded-Uri', '/apis/g/v1/things', 'X-Forwarded-Host', '10.0.0.1:443'],
     ...['X-Forwarded-Proto', 'https', 'Audit-Id', 'id', 'X-Remote-User', 'jane', 'X-Remote-Group', 'a', 'X-Remote-Group', 'b, c'],
@@ -41,8 +46,8 @@ test('the user is told by this server alone', () => {
   ])
 })
 
-test('a name is sent as its bytes, and one that would be two headers is not sent', () => {
-  const headers = vouch([], 'jäne')
+test('user names are sent as UTF-8, and refused if they contain a newline', () => {
+  const headers = headersFor([], 'jäne')
   assert.equal(headers[headers.indexOf('X-Remote-User') + 1], Buffer.from('jäne').toString('latin1'))
-  assert.throws(() => vouch([], 'jane\r\nX-Remote-Group: system:masters'), /invalid header field value for "X-Remote-User"/)
+  assert.throws(() => headersFor([], 'jane\r\nX-Remote-Group: system:masters'), /invalid header field value for "X-Remote-User"/)
 })

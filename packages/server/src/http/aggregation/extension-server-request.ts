@@ -1,18 +1,15 @@
-// A request as a server behind an API service gets it: in the name of its user, for whom this server vouches, and where it was allowed.
+// The request to an extension API server: the authorized path, and the user in X-Remote-* headers.
 
-import { encodeHeader } from '../base/header-text.js'
-import { type RawHeaders, setHeader } from '../net/forwarded-headers.js'
-import { UpstreamError } from '../net/upstream-error.js'
-import type { Exchange } from './exchange.js'
+import { encodeHeader } from '@cluster-apiserver/api/base/text/header-encoding.js'
+import { type RawHeaders, setHeader } from '../../net/proxy/forwarded-headers.js'
+import { UpstreamError } from '../../net/proxy/upstream-error.js'
+import type { Exchange } from '../pipeline/exchange.js'
 
-/**
- * Path and query to ask for; undefined where the path cannot be meant. What was allowed is the decoded path, and so it is what is asked for:
- * nobody behind this server reads another one out of it.
- */
+/** Path and query to forward; undefined for an invalid path. Encodes the decoded path, because that was authorized. */
 export function pathToForward({ info: { path, query } }: Pick<Exchange, 'info'>): string | undefined {
   const tail = query === '' ? '' : `?${query}`
   const decoded = path.includes('%') ? decode(path) : path
-  if (decoded === undefined || decoded.split('/').some((word) => word === '.' || word === '..')) return undefined
+  if (decoded === undefined || decoded.split('/').some((segment) => segment === '.' || segment === '..')) return undefined
   return `${path.includes('%') ? encodePath(decoded) : path}${tail}`
 }
 
@@ -20,25 +17,25 @@ function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path)
   } catch {
-    return undefined // not valid percent-encoding
+    // Invalid percent-encoding.
+    return undefined
   }
 }
 
 const encodePath = (path: string): string =>
   encodeURIComponent(path).replace(/%(?:2F|24|26|2B|2C|3A|3B|3D|40)/g, (escaped) => decodeURIComponent(escaped))
 
-export interface Vouching {
+interface IdentityHeaders {
   readonly exchange: Pick<Exchange, 'user' | 'auditId' | 'info'>
-  /** Of the other server. */
   readonly host: string
-  /** Whether a header, in small letters, would be believed to say who the user is. */
-  readonly isVouching: (name: string) => boolean
+  /** True for headers (lower case) that extension servers trust for the user's identity. */
+  readonly isIdentityHeader: (name: string) => boolean
 }
 
-/** Changes headers that are without the client's credentials: nobody but this server says who the client is. */
-export function extensionHeaders(headers: RawHeaders, { exchange, host, isVouching }: Vouching): void {
+/** Sets the headers that identify the user, and removes those that the client sent. */
+export function extensionHeaders(headers: RawHeaders, { exchange, host, isIdentityHeader }: IdentityHeaders): void {
   const { user, auditId, info } = exchange
-  for (let i = headers.length - 2; i >= 0; i -= 2) if (isVouching((headers[i] as string).toLowerCase())) headers.splice(i, 2)
+  for (let i = headers.length - 2; i >= 0; i -= 2) if (isIdentityHeader((headers[i] as string).toLowerCase())) headers.splice(i, 2)
   setHeader(headers, 'Host', host)
   setHeader(headers, 'X-Forwarded-Uri', info.path)
   setHeader(headers, 'X-Forwarded-Host', host)
@@ -61,11 +58,11 @@ function headerValue(name: string, text: string): string {
   return value
 }
 
-const plainInName = /[!#$&'*+.^_`|~0-9A-Za-z-]/
+const tokenCharacter = /[!#$&'*+.^_`|~0-9A-Za-z-]/
 
-/** Names of headers have fewer characters than names of attributes. */
+/** Escapes characters that header names do not allow. */
 const escapeKey = (key: string): string =>
   Array.from(Buffer.from(key), (byte) => {
     const character = String.fromCharCode(byte)
-    return plainInName.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    return tokenCharacter.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }).join('')

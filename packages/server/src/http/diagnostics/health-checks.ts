@@ -1,14 +1,13 @@
-// Whether the server lives and is ready, check by check.
+// Health checks: /healthz, /livez and /readyz, with the names and texts of kube-apiserver.
 
-import type { Identity } from '../api/identity.js'
-import type { Query } from '../api/options/query.js'
-import { sortTexts } from '../base/text-order.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import type { Query } from '@cluster-apiserver/api/api/options/query.js'
+import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 
 type Problem = string | undefined
 
 export interface Check {
   readonly name: string
-  /** Undefined when all is well, else why not. */
   readonly problem: () => Problem | Promise<Problem>
 }
 
@@ -18,15 +17,14 @@ export interface HealthChecks {
   readonly readyz: readonly Check[]
 }
 
-export interface HealthAnswer {
+interface HealthResponse {
   readonly code: number
   readonly text: string
 }
 
 export type HealthPath = keyof HealthChecks
 
-/** The whole of `/livez` and its like. */
-export async function answerAll(path: HealthPath, checks: readonly Check[], query: Query): Promise<HealthAnswer> {
+export async function runChecks(path: HealthPath, checks: readonly Check[], query: Query): Promise<HealthResponse> {
   const excluded = query.all('exclude')
   const problems = await Promise.all(checks.map((check) => (excluded.includes(check.name) ? 'excluded' : check.problem())))
   const lines: string[] = []
@@ -47,25 +45,23 @@ export async function answerAll(path: HealthPath, checks: readonly Check[], quer
   return query.all('verbose').length > 0 ? { code: 200, text: `${lines.join('\n')}\nhealthz check passed\n` } : { code: 200, text: 'ok' }
 }
 
-/** One check by its name, such as `/livez/ping`. */
-export async function answerOne(checks: readonly Check[], name: string): Promise<HealthAnswer | undefined> {
+export async function runCheck(checks: readonly Check[], name: string): Promise<HealthResponse | undefined> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) return undefined
   const problem = await check.problem()
   return problem === undefined ? { code: 200, text: 'ok' } : { code: 500, text: `internal server error: ${problem}\n` }
 }
 
-export interface HealthSources {
+interface HealthSources {
   readonly storeProblem: Check['problem']
-  readonly storeUnreadiness: Check['problem']
-  /** True once everything that start-up does is done. */
+  readonly storeReadinessProblem: Check['problem']
   readonly hasStarted: () => boolean
   readonly isShuttingDown: () => boolean
-  /** While it lasts, what start-up has not done yet does not make the server dead. */
+  /** True while liveness ignores unfinished start-up steps (--livez-grace-period). */
   readonly isInGracePeriod: () => boolean
 }
 
-/** The steps of start-up under the names by which operators' tools know them. */
+/** Post-start hooks of kube-apiserver, whose names monitoring tools know. All of them are done when the server has started. */
 const startupSteps = (identity: Identity): readonly string[] => [
   'poststarthook/start-kube-apiserver-admission-initializer',
   'poststarthook/generic-apiserver-start-informers',
@@ -94,19 +90,19 @@ const startupSteps = (identity: Identity): readonly string[] => [
 
 export function healthChecks(sources: HealthSources, identity: Identity): HealthChecks {
   const steps = startupSteps(identity)
-  const fine = (name: string): Check => ({ name, problem: () => undefined })
+  const alwaysOk = (name: string): Check => ({ name, problem: () => undefined })
   const started = (name: string): Check => ({ name, problem: () => (sources.hasStarted() ? undefined : 'not finished') })
   const startedOrGrace = (name: string): Check => ({
     name,
     problem: () => (sources.hasStarted() || sources.isInGracePeriod() ? undefined : 'not finished'),
   })
-  const first = [fine('ping'), fine('log'), { name: 'etcd', problem: sources.storeProblem }]
+  const commonChecks = [alwaysOk('ping'), alwaysOk('log'), { name: 'etcd', problem: sources.storeProblem }]
   return {
-    healthz: [...first, ...steps.map(started)],
-    livez: [...first, ...steps.map(startedOrGrace)],
+    healthz: [...commonChecks, ...steps.map(started)],
+    livez: [...commonChecks, ...steps.map(startedOrGrace)],
     readyz: [
-      ...first,
-      { name: 'etcd-readiness', problem: sources.storeUnreadiness },
+      ...commonChecks,
+      { name: 'etcd-readiness', problem: sources.storeReadinessProblem },
       started('informer-sync'),
       ...steps.map(started),
       { name: 'shutdown', problem: () => (sources.isShuttingDown() ? 'process is shutting down' : undefined) },

@@ -1,39 +1,36 @@
-// Profiles of this process under /debug/pprof, as files that the developer tools of browsers read: processor time over some seconds, or the heap
-// as it was allocated. One at a time, and not for long; the inspector is loaded when somebody asks.
+// CPU and heap profiles under /debug/pprof/, in the format of V8. One is recorded at a time.
 
-import { ApiError, badRequest, tooManyRequests } from '../api/api-error.js'
-import { readQuery } from '../api/options/query.js'
-import type { Exchange } from './exchange.js'
-import type { Answered } from './pipeline.js'
-import { send, sendPlain } from './respond.js'
+import { ApiError, badRequest, tooManyRequests } from '@cluster-apiserver/api/api/api-error.js'
+import { readQuery } from '@cluster-apiserver/api/api/options/query.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { Handled } from '../pipeline/filter.js'
+import { send, sendPlain } from '../responses/send-response.js'
 
-const mostSeconds = 60
-const usualSeconds = 30
-const usualHeapSeconds = 5
+const maxSeconds = 60
+const defaultCpuSeconds = 30
+const defaultHeapSeconds = 5
 
 type ProfileName = 'profile' | 'heap'
 
-const index = `profiles of this process, in the format of V8: open them in the developer tools of a browser
-/debug/pprof/profile?seconds=30  processor time (.cpuprofile)
-/debug/pprof/heap?seconds=5      what is allocated meanwhile and stays (.heapprofile)
+const index = `Profiles of this process, in the format of V8: open them in the developer tools of a browser.
+/debug/pprof/profile?seconds=30  CPU profile (.cpuprofile)
+/debug/pprof/heap?seconds=5      sampled heap allocations that are still live (.heapprofile)
 `
 
 export class Profiles {
-  #isBusy = false
+  #isRecording = false
 
-  /** What stands behind `/debug/pprof/`; undefined: nothing. */
-  serve(exchange: Exchange, name: string): Answered | Promise<Answered> | undefined {
-    if (name === '') {
-      sendPlain(exchange, 200, index)
-      return true
-    }
-    return name === 'profile' || name === 'heap' ? this.#take(exchange, name) : undefined
+  async serve(exchange: Exchange, name: string): Promise<Handled> {
+    if (name === 'profile' || name === 'heap') return this.#record(exchange, name)
+    if (name !== '') return false
+    sendPlain(exchange, 200, index)
+    return true
   }
 
-  async #take(exchange: Exchange, name: ProfileName): Promise<Answered> {
-    const seconds = secondsOf(exchange, name === 'heap' ? usualHeapSeconds : usualSeconds)
-    if (this.#isBusy) throw tooManyRequests('a profile is being taken already; ask again when it is done', seconds)
-    this.#isBusy = true
+  async #record(exchange: Exchange, name: ProfileName): Promise<Handled> {
+    const seconds = secondsOf(exchange, name === 'heap' ? defaultHeapSeconds : defaultCpuSeconds)
+    if (this.#isRecording) throw tooManyRequests('another profile is being recorded; retry when it is done', seconds)
+    this.#isRecording = true
     try {
       const body = Buffer.from(JSON.stringify(await record(name, seconds, exchange.signal)))
       const file = name === 'heap' ? 'heap.heapprofile' : 'cpu.cpuprofile'
@@ -45,20 +42,20 @@ export class Profiles {
       })
       return true
     } finally {
-      this.#isBusy = false
+      this.#isRecording = false
     }
   }
 }
 
-function secondsOf({ info }: Exchange, usual: number): number {
-  const said = readQuery(info.query).first('seconds') ?? ''
-  if (said === '') return usual
-  const seconds = Number(said)
-  if (!(seconds > 0 && seconds <= mostSeconds)) throw badRequest(`seconds must be more than 0 and at most ${mostSeconds}`)
+function secondsOf({ info }: Exchange, defaultSeconds: number): number {
+  const parameter = readQuery(info.query).first('seconds') ?? ''
+  if (parameter === '') return defaultSeconds
+  const seconds = Number(parameter)
+  if (!(seconds > 0 && seconds <= maxSeconds)) throw badRequest(`seconds must be more than 0 and at most ${maxSeconds}`)
   return seconds
 }
 
-/** Ends early when nobody waits for it any more. */
+/** Rejects if the client disconnects. */
 async function record(name: ProfileName, seconds: number, signal: AbortSignal): Promise<unknown> {
   const { Session } = process.getBuiltinModule('node:inspector/promises')
   const session = new Session()

@@ -1,20 +1,20 @@
-// Which requests have spans, and whose traces they belong to.
+// Sampling of trace spans, and the traceparent header.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Span } from '../net/span-exporter.js'
-import type { Exchange } from './exchange.js'
+import type { Span } from '../../net/outbound/otlp-span-exporter.js'
+import type { Exchange } from '../pipeline/exchange.js'
 import { parseTraceParent, tracingHooks } from './tracing.js'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = 'b7ad6b7169203331'
 
-test('the header that names a trace', () => {
+test('traceparent is parsed as W3C Trace Context', () => {
   assert.deepEqual(parseTraceParent(`00-${traceId}-${spanId}-01`), { traceId, spanId, isSampled: true })
   assert.equal(parseTraceParent(`00-${traceId}-${spanId}-02`)?.isSampled, false)
   assert.equal(parseTraceParent(`cc-${traceId}-${spanId}-01-more`)?.traceId, traceId)
   const zeros = '0'.repeat(32)
-  for (const wrong of [
+  for (const invalid of [
     '',
     'x',
     `ff-${traceId}-${spanId}-01`,
@@ -24,7 +24,7 @@ test('the header that names a trace', () => {
     `00-${traceId}-${zeros.slice(16)}-01`,
     `cc-${traceId}-${spanId}-01-${'x'.repeat(300)}`,
   ])
-    assert.equal(parseTraceParent(wrong), undefined, wrong)
+    assert.equal(parseTraceParent(invalid), undefined, invalid)
 })
 
 const exchangeWith = (traceparent: string) =>
@@ -50,7 +50,7 @@ function spansFor(samplingRatePerMillion: number, traceparents: readonly string[
   return spans
 }
 
-test('requests without a trace are sampled, those of a trace follow it', () => {
+test('requests without traceparent are sampled by rate, others as their trace is', () => {
   assert.equal(spansFor(500_001, ['']).length, 1)
   assert.equal(spansFor(500_000, ['']).length, 0)
   assert.equal(spansFor(1_000_000, [`00-${traceId}-${spanId}-00`]).length, 0)

@@ -1,20 +1,19 @@
-// Spans of requests: which requests have one, whose trace they belong to, and what a span says. Without tracing there are no such hooks.
+// Hooks that record a trace span for each sampled request (OpenTelemetry, W3C Trace Context).
 
 import { randomBytes } from 'node:crypto'
-import { shorten } from '../base/shorten.js'
-import type { Span, SpanExporter } from '../net/span-exporter.js'
-import type { Exchange } from './exchange.js'
-import type { RequestHooks } from './lifecycle.js'
+import { shorten } from '@cluster-apiserver/api/base/shorten.js'
+import type { Span, SpanExporter } from '../../net/outbound/otlp-span-exporter.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { RequestHooks } from '../pipeline/lifecycle.js'
 
-export interface Tracing {
+interface Tracing {
   readonly exporter: Pick<SpanExporter, 'add'>
-  /** Of a million requests that belong to no trace yet, how many begin one. */
+  /** Sampled requests per million requests without a `traceparent` header. */
   readonly samplingRatePerMillion: number
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random?: () => number
 }
 
-/** What is known of a span until its request is complete. */
 interface OpenSpan {
   readonly traceId: string
   readonly parentSpanId: string | undefined
@@ -22,32 +21,32 @@ interface OpenSpan {
 }
 
 export function tracingHooks({ exporter, samplingRatePerMillion, random = Math.random }: Tracing): RequestHooks {
-  const open = new WeakMap<Exchange, OpenSpan>()
-  const note = (exchange: Exchange, name: string): void => {
-    open.get(exchange)?.events.push({ name, atMs: timeOf(exchange) })
+  const openSpans = new WeakMap<Exchange, OpenSpan>()
+  const addEvent = (exchange: Exchange, name: string): void => {
+    openSpans.get(exchange)?.events.push({ name, atMs: timeOf(exchange) })
   }
   return {
     received: (exchange) => {
       const parent = parseTraceParent(exchange.header('traceparent'))
-      // Whoever asks as a part of a trace has decided whether it is recorded.
+      // The sampling decision of the caller's trace wins.
       const isSampled = parent === undefined ? random() * 1e6 < samplingRatePerMillion : parent.isSampled
       if (isSampled)
-        open.set(exchange, { traceId: parent?.traceId ?? randomBytes(16).toString('hex'), parentSpanId: parent?.spanId, events: [] })
+        openSpans.set(exchange, { traceId: parent?.traceId ?? randomBytes(16).toString('hex'), parentSpanId: parent?.spanId, events: [] })
     },
-    authenticated: (exchange) => note(exchange, 'authenticated'),
-    responseStarted: (exchange) => note(exchange, 'response started'),
-    panic: (exchange) => note(exchange, 'internal error'),
+    authenticated: (exchange) => addEvent(exchange, 'authenticated'),
+    responseStarted: (exchange) => addEvent(exchange, 'response started'),
+    panic: (exchange) => addEvent(exchange, 'internal error'),
     responseComplete: (exchange) => {
-      const begun = open.get(exchange)
-      if (begun !== undefined) exporter.add(spanOf(exchange, begun))
+      const openSpan = openSpans.get(exchange)
+      if (openSpan !== undefined) exporter.add(spanOf(exchange, openSpan))
     },
   }
 }
 
-/** Now, as the clock would say that was looked at when the request came. */
+/** Current time in milliseconds since 1970, monotonic within a request. */
 const timeOf = ({ now, begunMs }: Exchange): number => now + performance.now() - begunMs
 
-const longestText = 256
+const maxAttributeChars = 256
 
 function spanOf(exchange: Exchange, { traceId, parentSpanId, events }: OpenSpan): Span {
   const { info, response, auditId } = exchange
@@ -59,13 +58,13 @@ function spanOf(exchange: Exchange, { traceId, parentSpanId, events }: OpenSpan)
     name: 'KubernetesAPI',
     startMs: exchange.now,
     endMs: timeOf(exchange),
-    // Neither the query nor other headers: they may hold what is not for everybody who reads traces.
+    // Neither query nor other headers: they may contain secrets.
     attributes: {
-      'http.method': shorten(info.method, longestText),
+      'http.method': shorten(info.method, maxAttributeChars),
       'http.scheme': 'https',
-      'http.target': shorten(info.path, longestText),
+      'http.target': shorten(info.path, maxAttributeChars),
       'http.status_code': statusCode,
-      'http.user_agent': shorten(exchange.userAgent, longestText),
+      'http.user_agent': shorten(exchange.userAgent, maxAttributeChars),
       'net.sock.peer.addr': exchange.remoteAddress,
       'http.response_content_length': exchange.sentBytes,
       'audit-id': auditId,
@@ -81,13 +80,13 @@ interface TraceParent {
   readonly isSampled: boolean
 }
 
-const traceParentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
-const longestTraceParent = 256
+const traceParentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
+const maxTraceParentCharacters = 256
 
-/** The header of the W3C's recommendation; undefined where it says nothing. */
+/** Parses a `traceparent` header; returns undefined if it is invalid. */
 export function parseTraceParent(header: string): TraceParent | undefined {
-  if (header === '' || header.length > longestTraceParent) return undefined
-  const [, version, traceId = '', spanId = '', flags = ''] = traceParentForm.exec(header) ?? []
+  if (header === '' || header.length > maxTraceParentCharacters) return undefined
+  const [, version, traceId = '', spanId = '', flags = ''] = traceParentPattern.exec(header) ?? []
   if (version === undefined || version === 'ff' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined
   if (version === '00' && header.length > '00-'.length + 32 + 1 + 16 + 1 + 2) return undefined
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }

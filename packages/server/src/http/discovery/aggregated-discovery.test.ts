@@ -1,45 +1,49 @@
-// Who gets all of discovery in one document, and what it says.
+// Aggregated discovery: content negotiation, content and headers.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { noApiServices } from '../api/api-services.js'
-import { CatalogSource } from '../api/catalog-source.js'
-import { nothingDiscovered } from '../api/discovered.js'
-import { identityOf } from '../api/identity.js'
-import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
+import { noApiServices } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { noRemoteDiscovery } from '@cluster-apiserver/api/api/catalog/remote-discovery.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { apiGroupDiscovery } from '@cluster-apiserver/api/resources/apidiscovery/v2beta1.schema.js'
+import { MemoryPressure } from '../../flow-control/memory-pressure.js'
+import { sampleCatalog } from '../../openapi/sample-kinds.fixture.js'
+import { requestListener } from '../pipeline/request-listener.js'
 import { aggregatedDiscovery, aggregatedFormat, discoveredGroup, groupsBelow, serveAggregated } from './aggregated-discovery.js'
-import { requestListener } from './handle.js'
-import { thingsCatalog } from './openapi/things.fixture.js'
-import { Pressure } from './pressure.js'
 
 const cluster = identityOf('cluster')
 const parameters = 'g=apidiscovery.cluster.io;v=v2beta1;as=APIGroupDiscoveryList'
 
-describe('who gets it', () => {
+describe('the Accept header selects aggregated discovery', () => {
   const rows: readonly (readonly [name: string, accept: string, expected: string | undefined])[] = [
-    ['who asks for it', `application/json;${parameters}`, 'json'],
-    ['who asks for it in Protobuf', `application/vnd.cluster.protobuf;${parameters}`, 'protobuf'],
-    ['who asks for it in YAML', `application/yaml;${parameters}`, 'yaml'],
-    ['who also takes what is usual', `application/json;${parameters},application/json`, 'json'],
-    ['who first asks for a later form', `application/json;${parameters.replace('v2beta1', 'v2')},application/json;${parameters}`, 'json'],
-    ['not who likes the usual form better', `application/json, application/json;q=0.5;${parameters}`, undefined],
-    ['not who asks for nothing', '', undefined],
-    ['not who takes anything', '*/*', undefined],
-    ['not who asks for the form of another identity', `application/json;${parameters.replace('cluster', 'k8s')}`, undefined],
-    ['not who asks for something else', 'application/json;g=meta.cluster.io;v=v1;as=Table', undefined],
-    ['not who asks for it in a format that there is not', `text/html;${parameters}`, undefined],
+    ['JSON', `application/json;${parameters}`, 'json'],
+    ['Protobuf', `application/vnd.cluster.protobuf;${parameters}`, 'protobuf'],
+    ['YAML', `application/yaml;${parameters}`, 'yaml'],
+    ['with unaggregated JSON as second choice', `application/json;${parameters},application/json`, 'json'],
+    [
+      'as second choice after an unknown version',
+      `application/json;${parameters.replace('v2beta1', 'v2')},application/json;${parameters}`,
+      'json',
+    ],
+    ['not as second choice after unaggregated JSON', `application/json, application/json;q=0.5;${parameters}`, undefined],
+    ['not without an Accept header', '', undefined],
+    ['not for */*', '*/*', undefined],
+    ['not for the group of another identity', `application/json;${parameters.replace('cluster', 'k8s')}`, undefined],
+    ['not for another kind', 'application/json;g=meta.cluster.io;v=v1;as=Table', undefined],
+    ['not in an unknown format', `text/html;${parameters}`, undefined],
   ]
   for (const [name, accept, expected] of rows) test(name, () => assert.equal(aggregatedFormat(accept, cluster), expected))
 })
 
-describe('what it says', () => {
-  const catalog = thingsCatalog()
+describe('the document', () => {
+  const catalog = sampleCatalog()
 
-  test('the core alone', () => {
+  test('/api lists the core group', () => {
     assert.deepEqual(
-      groupsBelow({ catalog, services: noApiServices }, 'api').map((group) => discoveredGroup(group, nothingDiscovered)),
+      groupsBelow({ catalog, services: noApiServices }, 'api').map((group) => discoveredGroup(group, noRemoteDiscovery)),
       [
         {
           metadata: {},
@@ -63,8 +67,8 @@ describe('what it says', () => {
     )
   })
 
-  test('the other groups, in the order of the catalog, with their subresources', () => {
-    const groups = groupsBelow({ catalog, services: noApiServices }, 'apis').map((group) => discoveredGroup(group, nothingDiscovered))
+  test('/apis lists the other groups in the order of the catalog, with subresources', () => {
+    const groups = groupsBelow({ catalog, services: noApiServices }, 'apis').map((group) => discoveredGroup(group, noRemoteDiscovery))
     assert.deepEqual(
       groups.map(({ metadata }) => metadata.name),
       ['small.things.cluster.io', 'apiregistration.cluster.io', 'shop.example.com'],
@@ -85,20 +89,20 @@ describe('what it says', () => {
   })
 })
 
-test('it is sent with its media type and a tag', async () => {
+test('it is sent with its media type and an ETag', async () => {
   const discovery = aggregatedDiscovery(apiGroupDiscovery)
   const server = createServer(
     requestListener({
       filters: [
-        (exchange) => {
+        async (exchange) => {
           const root = exchange.info.path === '/api' ? 'api' : 'apis'
           if (!serveAggregated(discovery, exchange, { root, services: noApiServices })) exchange.response.writeHead(418).end()
           return true
         },
       ],
-      catalogs: new CatalogSource(thingsCatalog()),
+      catalogs: new CatalogSource(sampleCatalog()),
       clock: { now: () => 0 },
-      pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
+      pressure: new MemoryPressure({ bodyBytes: 1 << 20, responseBytes: 1 << 20, responseMs: 1000 }),
       requestTimeoutMs: 10_000,
       hooks: [],
     }),
@@ -107,11 +111,11 @@ test('it is sent with its media type and a tag', async () => {
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const accept = `application/json;${parameters}`
-    const got = await fetch(`${url}/api`, { headers: { accept } })
-    const tag = got.headers.get('etag') ?? ''
-    assert.equal(got.headers.get('content-type'), accept)
-    assert.equal(got.headers.get('vary'), 'Accept')
-    const body = (await got.json()) as { readonly kind: string; readonly apiVersion: string; readonly items: readonly unknown[] }
+    const response = await fetch(`${url}/api`, { headers: { accept } })
+    const tag = response.headers.get('etag') ?? ''
+    assert.equal(response.headers.get('content-type'), accept)
+    assert.equal(response.headers.get('vary'), 'Accept')
+    const body = (await response.json()) as { readonly kind: string; readonly apiVersion: string; readonly items: readonly unknown[] }
     assert.deepEqual([body.kind, body.apiVersion, body.items.length], ['APIGroupDiscoveryList', 'apidiscovery.cluster.io/v2beta1', 1])
     assert.equal((await fetch(`${url}/api`, { headers: { accept, 'if-none-match': tag } })).status, 304)
     assert.equal((await fetch(`${url}/apis`, { headers: { accept: 'application/json' } })).status, 418)

@@ -1,43 +1,40 @@
-// All of discovery in one document, for clients that would otherwise ask once per version: an alpha form, behind its gate.
+// Aggregated discovery (APIGroupDiscoveryList v2beta1): all groups in one document, behind the feature gate AggregatedDiscoveryEndpoint.
 
 import { createHash } from 'node:crypto'
-import type { ApiServices } from '../api/api-services.js'
-import type { Catalog, Resource, ServedVersion } from '../api/catalog.js'
+import type { ApiServices } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import {
   type DiscoveredGroup,
   type DiscoveredResource,
   type DiscoveredVersion,
-  nothingDiscovered,
+  noRemoteDiscovery,
   type RemoteDiscovery,
   type ResponseKind,
-} from '../api/discovered.js'
-import type { Identity } from '../api/identity.js'
-import * as meta from '../api/meta.schema.js'
-import { getOrInsert } from '../base/get-or-insert.js'
-import { onceFor } from '../base/once-for.js'
-import { compareText } from '../base/text-order.js'
-import { parseAccept } from '../codec/accept.js'
-import { parseWrittenJson } from '../codec/json.js'
-import { allFormats, type Format, mediaTypeOf } from '../codec/negotiation.js'
-import { encodeListItem, encodeProtobufList } from '../codec/protobuf.js'
-import { writeYaml } from '../codec/yaml/write-yaml.js'
-import type { StructNode } from '../schema/node.js'
-import { writeValue } from '../schema/write.js'
+} from '@cluster-apiserver/api/api/catalog/remote-discovery.js'
+import type { Resource, ServedVersion } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import * as meta from '@cluster-apiserver/api/api/meta.schema.js'
+import { getOrInsert, weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { parseAccept } from '@cluster-apiserver/api/codec/accept-header.js'
+import { allFormats, type Format, mediaTypeOf } from '@cluster-apiserver/api/codec/content-negotiation.js'
+import { parseWrittenJson } from '@cluster-apiserver/api/codec/json/json.js'
+import { encodeListItem, encodeProtobufList } from '@cluster-apiserver/api/codec/protobuf-envelope.js'
+import { writeYaml } from '@cluster-apiserver/api/codec/yaml/write-yaml.js'
+import { writeValue } from '@cluster-apiserver/api/schema/json/write.js'
+import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { Handled } from '../pipeline/filter.js'
+import { send, writeHead } from '../responses/send-response.js'
 import { type DiscoverableGroup, discoverableGroups } from './discoverable-groups.js'
-import type { Exchange } from './exchange.js'
-import type { Answered } from './pipeline.js'
-import { send, writeHead } from './respond.js'
 
-/** All of discovery, in the types of the document. Of a catalog that has changed only the groups that did are rendered again. */
 export interface AggregatedDiscovery {
-  readonly documents: (about: Discovered, root: DiscoveryRoot) => AggregatedDocument
+  readonly documents: (source: DiscoverySource, root: DiscoveryRoot) => AggregatedDocument
 }
 
-/** What the document tells of, at one moment. */
-export interface Discovered {
+interface DiscoverySource {
   readonly catalog: Catalog
   readonly services: ApiServices
-  /** Left out: nothing was heard of other servers. */
   readonly remote?: RemoteDiscovery
 }
 
@@ -46,80 +43,81 @@ interface AggregatedDocument {
   readonly body: (format: Format) => Buffer
 }
 
-/** The core group and the others have a document each. */
-export type DiscoveryRoot = 'api' | 'apis'
+/** `/api` lists the core group, `/apis` all others. */
+type DiscoveryRoot = 'api' | 'apis'
 
 const stem = { stem: 'apidiscovery' }
 const version = 'v2beta1'
 const listKind = 'APIGroupDiscoveryList'
 
-/** `schema` is the type of a group in the document. */
 export function aggregatedDiscovery(schema: StructNode): AggregatedDiscovery {
-  const forms: GroupForms = {
-    json: renderedOnce((group) => writeValue(schema, group)),
-    protobuf: renderedOnce((group) => encodeListItem(schema, group)),
+  const encoders: GroupEncoders = {
+    json: encodedOnce((group) => writeValue(schema, group)),
+    protobuf: encodedOnce((group) => encodeListItem(schema, group)),
   }
-  const known = onceFor((catalog: Catalog) =>
-    onceFor((services: ApiServices) =>
-      onceFor((remote: RemoteDiscovery) => ({
-        api: onDemand(() => documentOf({ catalog, services, remote }, 'api', forms)),
-        apis: onDemand(() => documentOf({ catalog, services, remote }, 'apis', forms)),
+  const known = weakMemoize((catalog: Catalog) =>
+    weakMemoize((services: ApiServices) =>
+      weakMemoize((remote: RemoteDiscovery) => ({
+        api: lazily(() => documentOf({ catalog, services, remote }, 'api', encoders)),
+        apis: lazily(() => documentOf({ catalog, services, remote }, 'apis', encoders)),
       })),
     ),
   )
-  return { documents: ({ catalog, services, remote = nothingDiscovered }, root) => known(catalog)(services)(remote)[root]() }
+  return { documents: ({ catalog, services, remote = noRemoteDiscovery }, root) => known(catalog)(services)(remote)[root]() }
 }
 
-/** A group that is all this server's own is rendered once for as long as it is the same. */
-function renderedOnce<T>(render: (group: DiscoveredGroup) => T): (group: DiscoverableGroup, remote: RemoteDiscovery) => T {
-  const ofWhole = onceFor((_whole: object) => new Map<'made', T>())
+function encodedOnce<T>(encode: (group: DiscoveredGroup) => T): (group: DiscoverableGroup, remote: RemoteDiscovery) => T {
+  const encodedByGroup = weakMemoize((_servedGroup: object) => new Map<'encoded', T>())
   return (group, remote) => {
-    const make = (): T => render(discoveredGroup(group, remote))
-    return group.whole === undefined ? make() : getOrInsert(ofWhole(group.whole), 'made', make)
+    const encodeGroup = (): T => encode(discoveredGroup(group, remote))
+    return group.servedGroup === undefined ? encodeGroup() : getOrInsert(encodedByGroup(group.servedGroup), 'encoded', encodeGroup)
   }
 }
 
-function onDemand<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
+function lazily<T>(create: () => T): () => T {
+  let created: { readonly value: T } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    created ??= { value: create() }
+    return created.value
   }
 }
 
-interface GroupForms {
+interface GroupEncoders {
   readonly json: (group: DiscoverableGroup, remote: RemoteDiscovery) => string
   readonly protobuf: (group: DiscoverableGroup, remote: RemoteDiscovery) => Uint8Array
 }
 
-function documentOf({ catalog, services, remote }: Required<Discovered>, root: DiscoveryRoot, forms: GroupForms): AggregatedDocument {
+function documentOf(
+  { catalog, services, remote }: Required<DiscoverySource>,
+  root: DiscoveryRoot,
+  encoders: GroupEncoders,
+): AggregatedDocument {
   const groups = groupsBelow({ catalog, services }, root)
   const type = { kind: listKind, apiVersion: `${catalog.identity.group(stem)}/${version}` }
-  const items = groups.map((group) => forms.json(group, remote)).join(',')
+  const items = groups.map((group) => encoders.json(group, remote)).join(',')
   const json = `{"kind":"${type.kind}","apiVersion":"${type.apiVersion}","metadata":${writeValue(meta.listMeta, {})},"items":[${items}]}\n`
   const bodies = new Map<Format, Buffer>([['json', Buffer.from(json)]])
-  const render = (format: Format): Buffer =>
+  const encode = (format: Format): Buffer =>
     format === 'yaml'
       ? Buffer.from(writeYaml(parseWrittenJson(json)))
-      : Buffer.concat(encodeProtobufList({ type, metadata: {}, items: groups.map((group) => forms.protobuf(group, remote)) }))
+      : Buffer.concat(encodeProtobufList({ type, metadata: {}, items: groups.map((group) => encoders.protobuf(group, remote)) }))
   return {
     tag: `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`,
-    body: (format) => getOrInsert(bodies, format, () => render(format)),
+    body: (format) => getOrInsert(bodies, format, () => encode(format)),
   }
 }
 
-/** Which document, and what it tells of besides the catalog of the request. */
-export interface Asked extends Omit<Discovered, 'catalog'> {
+interface AggregatedRequest extends Omit<DiscoverySource, 'catalog'> {
   readonly root: DiscoveryRoot
 }
 
-/** Answers if the client wants this form before any other that it names; else the usual documents are to be sent. */
-export function serveAggregated(discovery: AggregatedDiscovery, exchange: Exchange, asked: Asked): Answered {
+/** Returns false if the client prefers the unaggregated documents. */
+export function serveAggregated(discovery: AggregatedDiscovery, exchange: Exchange, request: AggregatedRequest): Handled {
   const { catalog } = exchange
-  const { root, ...about } = asked
+  const { root, ...source } = request
   const format = aggregatedFormat(exchange.header('accept'), catalog.identity)
   if (format === undefined) return false
-  const { tag, body } = discovery.documents({ catalog, ...about }, root)
+  const { tag, body } = discovery.documents({ catalog, ...source }, root)
   const headers = { ETag: tag, Vary: 'Accept' }
   if (exchange.header('if-none-match') === tag) {
     writeHead(exchange, 304, ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', ...Object.entries(headers).flat()])
@@ -133,35 +131,36 @@ export function serveAggregated(discovery: AggregatedDiscovery, exchange: Exchan
 const mediaTypeFor = (format: Format, identity: Identity): string =>
   `${mediaTypeOf(format, identity)};g=${identity.group(stem)};v=${version};as=${listKind}`
 
-/** The format in which this form is wanted; undefined if the first thing that can be had is something else. */
+/** Returns undefined if the first acceptable media type is not aggregated discovery. */
 export function aggregatedFormat(accept: string, identity: Identity): Format | undefined {
   for (const { type, subtype, parameters } of parseAccept(accept)) {
     const format = allFormats.find((candidate) => mediaTypeOf(candidate, identity) === `${type}/${subtype}`)
-    const isPlain = !parameters.has('as') && !parameters.has('g') && !parameters.has('v')
-    if (isPlain && (format !== undefined || type === '*')) return undefined
-    const isWanted = parameters.get('as') === listKind && parameters.get('g') === identity.group(stem) && parameters.get('v') === version
-    if (format !== undefined && isWanted) return format
+    const isUnaggregated = !parameters.has('as') && !parameters.has('g') && !parameters.has('v')
+    if (isUnaggregated && (format !== undefined || type === '*')) return undefined
+    const isAggregated =
+      parameters.get('as') === listKind && parameters.get('g') === identity.group(stem) && parameters.get('v') === version
+    if (format !== undefined && isAggregated) return format
   }
   return undefined
 }
 
-export const groupsBelow = ({ catalog, services }: Omit<Discovered, 'remote'>, root: DiscoveryRoot): readonly DiscoverableGroup[] =>
+export const groupsBelow = ({ catalog, services }: Omit<DiscoverySource, 'remote'>, root: DiscoveryRoot): readonly DiscoverableGroup[] =>
   [...discoverableGroups(catalog, services).values()].filter(({ name }) => (name === '') === (root === 'api'))
 
 export const discoveredGroup = ({ name, versions }: DiscoverableGroup, remote: RemoteDiscovery): DiscoveredGroup => ({
   metadata: name === '' ? {} : { name },
-  versions: versions.map(({ version: listed, served, remote: other }) =>
-    other === undefined ? discoveredVersion(listed, served) : remote.of(other),
+  versions: versions.map(({ version: versionName, served, remote: remoteVersion }) =>
+    remoteVersion === undefined ? discoveredVersion(versionName, served) : remote.of(remoteVersion),
   ),
 })
 
-const discoveredVersion = (listed: string, served: ServedVersion | undefined): DiscoveredVersion => ({
-  version: listed,
-  resources: Array.from(served?.resources.values() ?? [], describe).sort((a, b) => compareText(a.resource, b.resource)),
+const discoveredVersion = (name: string, served: ServedVersion | undefined): DiscoveredVersion => ({
+  version: name,
+  resources: Array.from(served?.resources.values() ?? [], discoveredResource).sort((a, b) => compareText(a.resource, b.resource)),
   freshness: 'Current',
 })
 
-function describe(resource: Resource): DiscoveredResource {
+function discoveredResource(resource: Resource): DiscoveredResource {
   const { shortNames, categories } = resource.definition
   const subresources = [...resource.subresources.values()]
   return {

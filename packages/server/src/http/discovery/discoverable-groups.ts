@@ -1,55 +1,61 @@
-// The groups in the order of discovery: those that API services name, by priority, and those of custom kinds, which may be served a moment
-// before their API services are there.
+// The API groups in the order of discovery, which follows the priorities of their APIServices.
+// Custom groups are listed even before their APIServices exist.
 
-import { type ApiServices, customPriorities, type ListedVersion, type RemoteVersion, sortGroups } from '../api/api-services.js'
-import type { Catalog, ServedGroup, ServedVersion } from '../api/catalog.js'
-import { onceFor } from '../base/once-for.js'
+import {
+  type ApiServices,
+  customPriorities,
+  type ListedVersion,
+  type RemoteVersion,
+  sortGroups,
+} from '@cluster-apiserver/api/api/catalog/api-services.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { ServedGroup, ServedVersion } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
 
 export interface DiscoverableGroup {
   readonly name: string
-  /** The preferred one first. */
   readonly versions: readonly DiscoverableVersion[]
-  /** Set where all of it is as this server serves it: the same value until something in it changes. */
-  readonly whole: ServedGroup | undefined
+  /** Set if this server serves all versions itself; the same value until a version changes. */
+  readonly servedGroup: ServedGroup | undefined
 }
 
-export interface DiscoverableVersion {
+interface DiscoverableVersion {
   readonly version: string
-  /** What this server serves of it. */
   readonly served: ServedVersion | undefined
-  /** Set where another server answers for it. */
   readonly remote: RemoteVersion | undefined
 }
 
-/** By name, in order; the same value for the same catalog and API services. */
+/** Returns the same value for the same catalog and APIServices. */
 export const discoverableGroups = (catalog: Catalog, services: ApiServices): ReadonlyMap<string, DiscoverableGroup> =>
-  knownFor(catalog)(services)
+  groupsFor(catalog)(services)
 
-const knownFor = onceFor((catalog: Catalog) =>
-  onceFor((services: ApiServices) => new Map((services.all.size === 0 ? groupsOf(catalog) : groupsBy(catalog, services)).map(withName))),
+const groupsFor = weakMemoize((catalog: Catalog) =>
+  weakMemoize(
+    (services: ApiServices) =>
+      new Map((services.all.size === 0 ? catalogGroups(catalog) : groupsByPriority(catalog, services)).map(withName)),
+  ),
 )
 
 const withName = (group: DiscoverableGroup): readonly [string, DiscoverableGroup] => [group.name, group]
 
-/** Where API services are not kept, all that is served. */
-const groupsOf = (catalog: Catalog): readonly DiscoverableGroup[] =>
-  Array.from(catalog.groups().values(), (whole) => ({
-    name: whole.name,
-    versions: Array.from(whole.versions.values(), (served) => ({ version: served.version, served, remote: undefined })),
-    whole,
+/** All groups of the catalog, for servers without APIServices. */
+const catalogGroups = (catalog: Catalog): readonly DiscoverableGroup[] =>
+  Array.from(catalog.groups().values(), (servedGroup) => ({
+    name: servedGroup.name,
+    versions: Array.from(servedGroup.versions.values(), (served) => ({ version: served.version, served, remote: undefined })),
+    servedGroup,
   }))
 
-function groupsBy(catalog: Catalog, services: ApiServices): readonly DiscoverableGroup[] {
-  const own = catalog.identity.group({ stem: 'apiregistration' })
+function groupsByPriority(catalog: Catalog, services: ApiServices): readonly DiscoverableGroup[] {
+  const registrationGroup = catalog.identity.group({ stem: 'apiregistration' })
   const listed = sortGroups([...services.all.values(), ...unlistedCustom(catalog, services)]).map(({ name, versions: all }) => {
     const versions = all.map((each) => discoverableVersion(catalog, each))
-    return { name, versions, whole: wholeOf(catalog.groups().get(name), versions) }
+    return { name, versions, servedGroup: servedGroupOf(catalog.groups().get(name), versions) }
   })
-  // Nobody answers for API services but this server, and so they have none.
-  return [...groupsOf(catalog).filter(({ name }) => name === own), ...listed]
+  return [...catalogGroups(catalog).filter(({ name }) => name === registrationGroup), ...listed]
 }
 
-function wholeOf(group: ServedGroup | undefined, versions: readonly DiscoverableVersion[]): ServedGroup | undefined {
+function servedGroupOf(group: ServedGroup | undefined, versions: readonly DiscoverableVersion[]): ServedGroup | undefined {
   if (group === undefined || group.versions.size !== versions.length) return undefined
   const served = [...group.versions.values()]
   return versions.every((each, i) => each.remote === undefined && each.served === served[i]) ? group : undefined
@@ -61,6 +67,7 @@ const discoverableVersion = (catalog: Catalog, listed: ListedVersion): Discovera
   remote: listed.remote === undefined ? undefined : (listed as RemoteVersion),
 })
 
+/** Custom versions without an APIService. */
 const unlistedCustom = (catalog: Catalog, services: ApiServices): readonly ListedVersion[] =>
   catalog.groupVersions().flatMap(({ group, version }) => {
     const name = `${version}.${group}`

@@ -1,12 +1,11 @@
-// Which groups, versions and resources there are, in the documents with which clients begin. Each is made once, and again only when what it
-// tells of has changed: that is another value then.
+// The discovery documents APIVersions, APIGroupList, APIGroup and APIResourceList, each built once per catalog.
 
 import { createHash } from 'node:crypto'
-import type { ApiServices } from '../api/api-services.js'
-import type { Catalog, GroupVersion, Resource, ServedVersion, Subresource } from '../api/catalog.js'
-import { getOrInsert } from '../base/get-or-insert.js'
-import { onceFor } from '../base/once-for.js'
-import { compareText } from '../base/text-order.js'
+import type { ApiServices } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { GroupVersion, Resource, ServedVersion, Subresource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { getOrInsert, weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import { type DiscoverableGroup, discoverableGroups } from './discoverable-groups.js'
 
 export type Document = { readonly [key: string]: unknown }
@@ -18,13 +17,12 @@ export const versionsDocument = (catalog: Catalog, serverAddress: string): Docum
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
   }))
 
-/** A server has one address once it listens. */
-const versionsByAddress = onceFor((_catalog: Catalog) => new Map<string, Document>())
+const versionsByAddress = weakMemoize((_catalog: Catalog) => new Map<string, Document>())
 
 export const groupListDocument = (catalog: Catalog, services: ApiServices): Document =>
   documentOfGroups(discoverableGroups(catalog, services))
 
-const documentOfGroups = onceFor(
+const documentOfGroups = weakMemoize(
   (groups: ReadonlyMap<string, DiscoverableGroup>): Document => ({
     kind: 'APIGroupList',
     apiVersion: 'v1',
@@ -37,7 +35,9 @@ export function groupDocument(catalog: Catalog, services: ApiServices, name: str
   return group && documentOfGroup(group)
 }
 
-const documentOfGroup = onceFor((group: DiscoverableGroup): Document => ({ kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }))
+const documentOfGroup = weakMemoize(
+  (group: DiscoverableGroup): Document => ({ kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }),
+)
 
 function describeGroup({ name, versions: served }: DiscoverableGroup): Document {
   const versions = Array.from(served, ({ version }) => ({ groupVersion: `${name}/${version}`, version }))
@@ -49,7 +49,7 @@ export function resourceListDocument(catalog: Catalog, { group, version }: Group
   return served && documentOfVersion(served)
 }
 
-const documentOfVersion = onceFor(
+const documentOfVersion = weakMemoize(
   ({ group, version, resources }: ServedVersion): Document => ({
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
@@ -62,7 +62,6 @@ interface Description {
   readonly name: string
 }
 
-/** A resource and its subresources, each a line of the document. */
 function describe(resource: Resource): Description[] {
   const { definition } = resource
   const common = { singularName: definition.custom?.singular ?? '', namespaced: resource.namespaced, kind: resource.kind }
@@ -72,12 +71,11 @@ function describe(resource: Resource): Description[] {
     verbs: resource.verbs,
     ...(definition.shortNames === undefined ? {} : { shortNames: definition.shortNames }),
     ...(definition.categories === undefined ? {} : { categories: definition.categories }),
-    ...(isKept(resource) ? { storageVersionHash: storageVersionHash(resource) } : {}),
+    ...(isStored(resource) ? { storageVersionHash: storageVersionHash(resource) } : {}),
   }
   return [main, ...Array.from(resource.subresources.values(), (subresource) => describeSubresource(resource, subresource))]
 }
 
-/** A subresource whose body is of another kind names that kind, with its group version where it is not the resource's own. */
 function describeSubresource(resource: Resource, { name, verbs, type, view, body }: Subresource): Description {
   const { group, version, kind } = type
   return {
@@ -90,10 +88,10 @@ function describeSubresource(resource: Resource, { name, verbs, type, view, body
   } as Description
 }
 
-/** What is kept can be watched; the rest is only asked. */
-const isKept = ({ verbs }: Resource): boolean => verbs.includes('watch')
+/** Kinds that can be watched are stored; others, such as reviews, have no storage version. */
+const isStored = ({ verbs }: Resource): boolean => verbs.includes('watch')
 
-/** Tells whether two paths lead to the same stored objects: group, version and kind as they are stored. */
+/** Hash of the stored group, version and kind: equal for resources that share stored objects, such as both kinds of events. */
 function storageVersionHash({ hashedApiVersion, kind }: Resource): string {
   const stored = hashedApiVersion.includes('/') ? hashedApiVersion : `/${hashedApiVersion}`
   return createHash('sha256').update(`${stored}/${kind}`).digest().subarray(0, 8).toString('base64')

@@ -1,40 +1,38 @@
-// By which keys the tokens of this server are known, for whoever wants to check one without asking: the documents of OpenID discovery.
+// OpenID Connect discovery of the service account issuer: the configuration and the public keys (JWKS), to verify tokens offline.
 
-import type { TokenIssuer } from '../auth/token-issuer.js'
-import { checkProduced } from '../codec/negotiation.js'
-import type { Exchange } from './exchange.js'
-import type { Answered } from './pipeline.js'
-import { writeHead } from './respond.js'
-import { couldNotFind } from './target.js'
+import { checkProduced } from '@cluster-apiserver/api/codec/content-negotiation.js'
+import type { TokenIssuer } from '../../auth/service-account/service-account-token-issuer.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { Handled } from '../pipeline/filter.js'
+import { writeHead } from '../responses/send-response.js'
+import { couldNotFind } from '../rest/target.js'
 
 export const openIdPaths = ['/.well-known/openid-configuration', '/openid/v1/jwks'] as const
 
-export interface OpenIdSite {
+export interface OpenIdConfig {
   readonly issuer: TokenIssuer
-  /** Where the keys are published; undefined: here. */
+  /** URL of the keys (--service-account-jwks-uri); undefined: the URL of this server. */
   readonly keysAddress: string | undefined
-  /** Host and port under which clients reach the server. */
   readonly address: () => string
 }
 
-/** An issuer that is no address is looked up by nobody. */
-export const hasOpenId = (issuer: string): boolean => URL.canParse(issuer) && new URL(issuer).protocol === 'https:'
+/** Discovery needs an issuer with an https URL. */
+export const hasOpenIdDiscovery = (issuer: string): boolean => URL.canParse(issuer) && new URL(issuer).protocol === 'https:'
 
 const keysType = 'application/jwk-set+json'
 const contentTypes: { readonly [path: string]: string } = { [openIdPaths[0]]: 'application/json', [openIdPaths[1]]: keysType }
 
-/** `path`: without a slash at its end. False where it is another one. */
-export async function serveOpenId(site: OpenIdSite, exchange: Exchange, path: string): Promise<Answered> {
+export async function serveOpenId(config: OpenIdConfig, exchange: Exchange, path: string): Promise<Handled> {
   const contentType = contentTypes[path]
   if (contentType === undefined) {
     if (openIdPaths.some((known) => path.startsWith(`${known}/`))) throw couldNotFind()
     return false
   }
   checkProduced(exchange.request.headers.accept || '*/*', [contentType])
-  return answer(exchange, contentType, contentType === keysType ? await site.issuer.keys() : configurationOf(site))
+  return sendDocument(exchange, contentType, contentType === keysType ? await config.issuer.keys() : configurationOf(config))
 }
 
-const configurationOf = ({ issuer, keysAddress, address }: OpenIdSite): string =>
+const configurationOf = ({ issuer, keysAddress, address }: OpenIdConfig): string =>
   JSON.stringify({
     issuer: issuer.issuer,
     jwks_uri: keysAddress ?? `https://${address()}${openIdPaths[1]}`,
@@ -43,9 +41,9 @@ const configurationOf = ({ issuer, keysAddress, address }: OpenIdSite): string =
     id_token_signing_alg_values_supported: issuer.algorithms,
   })
 
-function answer(exchange: Exchange, contentType: string, text: string): Answered {
+function sendDocument(exchange: Exchange, contentType: string, text: string): Handled {
   const { auditId, response, info } = exchange
-  if (response.headersSent || exchange.isGone) return true
+  if (response.headersSent || exchange.isClosed) return true
   const body = Buffer.from(text)
   exchange.sentBytes = body.length
   writeHead(exchange, 200, [

@@ -1,11 +1,10 @@
-// Requests of scripts in browsers, from origins that the operator allows. In a file of its own, because the library of linear regular
-// expressions is loaded with it.
+// The CORS filter (--cors-allowed-origins). Loaded only if enabled, because it needs re2js.
 
 import { RE2JS } from 're2js'
-import type { Filter } from './pipeline.js'
+import type { Filter } from '../pipeline/filter.js'
 
-/** Longer than any origin that a browser sends. */
-const longestOrigin = 4096
+/** Longer origins are ignored; browsers send shorter ones. */
+const maxOriginCharacters = 4096
 
 const corsHeaders: readonly (readonly [name: string, value: string])[] = [
   ['Access-Control-Allow-Methods', 'POST, GET, OPTIONS, PUT, DELETE, PATCH'],
@@ -17,12 +16,12 @@ const corsHeaders: readonly (readonly [name: string, value: string])[] = [
   ['Access-Control-Allow-Credentials', 'true'],
 ]
 
-/** Throws one sentence for a pattern that is none. Matching takes time in proportion to the origin, whatever the pattern. */
-export function crossOrigin(patterns: readonly string[]): Filter {
+/** Throws for an invalid pattern. RE2 matches in linear time. */
+export function cors(patterns: readonly string[]): Filter {
   const allowed = patterns.map((pattern) => RE2JS.compile(pattern))
-  return (exchange) => {
+  return async (exchange) => {
     const origin = exchange.header('origin')
-    if (origin === '' || origin.length > longestOrigin || !allowed.some((pattern) => pattern.matcher(origin).find())) return false
+    if (origin === '' || origin.length > maxOriginCharacters || !allowed.some((pattern) => pattern.matcher(origin).find())) return false
     const { response } = exchange
     response.setHeader('Access-Control-Allow-Origin', origin)
     for (const [name, value] of corsHeaders) response.setHeader(name, value)

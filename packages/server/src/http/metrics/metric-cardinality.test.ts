@@ -1,14 +1,14 @@
-// Kinds that are defined and removed again, without an end: metrics tell a number of them apart, and count the others together.
+// Metrics of any number of custom kinds: a limited number has own rows, the others are counted together.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Resource } from '../../api/catalog.js'
-import type { Exchange } from '../exchange.js'
-import type { Family } from './exposition.js'
-import { RequestTallies } from './request-tallies.js'
-import { WatchTallies } from './watch-tallies.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { Family } from './prometheus-exposition.js'
+import { RequestCounters } from './request-metrics.js'
+import { WatchCounters } from './watch-metrics.js'
 
-/** Twice as many as are told apart. */
+/** Twice the number that has own rows. */
 const kinds = 4_000
 
 const kindOf = (i: number): Resource =>
@@ -21,7 +21,7 @@ const kindOf = (i: number): Resource =>
     subresources: new Map(),
   }) as unknown as Resource
 
-/** As much of a request as is counted. */
+/** The part of an exchange that metrics read. */
 const requestFor = (resource: Resource, verb: 'get' | 'list'): Exchange =>
   ({
     info: {
@@ -44,19 +44,19 @@ const requestFor = (resource: Resource, verb: 'get' | 'list'): Exchange =>
 
 const rowsOf = (families: readonly Family[]): readonly number[] => families.map(({ rows }) => [...rows].length)
 
-/** How often the last row of a family was counted. */
+/** Value of the last row of a family. */
 const lastOf = (family: Family | undefined): unknown => [...(family?.rows ?? [])].at(-1)?.value
 
-test('requests', () => {
-  const tallies = new RequestTallies()
-  for (let i = 0; i < kinds; i++) for (const verb of ['get', 'list'] as const) tallies.complete(requestFor(kindOf(i), verb))
-  assert.equal(Math.max(...rowsOf(tallies.families())), 4_001)
-  assert.equal(lastOf(tallies.families()[0]), 4_000)
+test('request metrics have at most 4,001 rows', () => {
+  const counters = new RequestCounters()
+  for (let i = 0; i < kinds; i++) for (const verb of ['get', 'list'] as const) counters.complete(requestFor(kindOf(i), verb))
+  assert.equal(Math.max(...rowsOf(counters.families())), 4_001)
+  assert.equal(lastOf(counters.families()[0]), 4_000)
 })
 
-test('events of watches', () => {
-  const tallies = new WatchTallies()
-  for (let i = 0; i < kinds; i++) tallies.of(kindOf(i)).add(1, 100)
-  assert.deepEqual(rowsOf(tallies.families()), [2_001, 2_001])
-  assert.equal(lastOf(tallies.families()[0]), 2_000)
+test('watch event metrics have at most 2,001 rows', () => {
+  const counters = new WatchCounters()
+  for (let i = 0; i < kinds; i++) counters.of(kindOf(i)).add(1, 100)
+  assert.deepEqual(rowsOf(counters.families()), [2_001, 2_001])
+  assert.equal(lastOf(counters.families()[0]), 2_000)
 })

@@ -1,27 +1,37 @@
-// What the operating system and the runtime know of this process.
+// Metrics of the process: process_* from the operating system, nodejs_* from the runtime.
 
 import { readdir, readFile } from 'node:fs/promises'
-import type { Family } from './exposition.js'
+import type { Family } from './prometheus-exposition.js'
 
-const of = (type: Family['type'], name: string, help: string, value: number | undefined): readonly Family[] =>
+const processFamily = (type: Family['type'], name: string, help: string, value: number | undefined): readonly Family[] =>
   value === undefined ? [] : [{ name, type, help, labels: [], rows: [{ labels: [], value }] }]
 
 export async function processFamilies(): Promise<readonly Family[]> {
   const { user, system } = process.cpuUsage()
   const memory = process.memoryUsage()
-  const [status, limits, openFiles] = await Promise.all([ofSystem('status'), ofSystem('limits'), countOpenFiles()])
+  const [status, limits, openFiles] = await Promise.all([readProc('status'), readProc('limits'), countOpenFiles()])
   return [
-    ...of('counter', 'process_cpu_seconds_total', 'Processor time of this process, in seconds.', (user + system) / 1e6),
-    ...of('gauge', 'process_resident_memory_bytes', 'Memory of this process.', memory.rss),
-    ...of('gauge', 'process_virtual_memory_bytes', 'Addresses that this process has taken.', kilobytesIn(status, 'VmSize')),
-    ...of('gauge', 'process_virtual_memory_max_bytes', 'Addresses that it may take; -1: no limit.', limitIn(limits, 'Max address space')),
-    ...of('gauge', 'process_open_fds', 'Files and connections that are open.', openFiles),
-    ...of('gauge', 'process_max_fds', 'How many may be open.', limitIn(limits, 'Max open files')),
-    ...of('gauge', 'process_start_time_seconds', 'When this process began, since 1970.', startSeconds),
-    ...of('gauge', 'nodejs_heap_size_total_bytes', 'Memory that objects of the runtime have at hand.', memory.heapTotal),
-    ...of('gauge', 'nodejs_heap_size_used_bytes', 'Memory that objects of the runtime use.', memory.heapUsed),
-    ...of('gauge', 'nodejs_external_memory_bytes', 'Memory outside of the heap that its objects hold.', memory.external),
-    ...of('counter', 'nodejs_eventloop_active_seconds_total', 'Time in which the event loop was not idle.', activeSeconds()),
+    ...processFamily('counter', 'process_cpu_seconds_total', 'CPU time of the process in seconds.', (user + system) / 1e6),
+    ...processFamily('gauge', 'process_resident_memory_bytes', 'Resident memory of the process in bytes.', memory.rss),
+    ...processFamily('gauge', 'process_virtual_memory_bytes', 'Virtual memory of the process in bytes.', kilobytesIn(status, 'VmSize')),
+    ...processFamily(
+      'gauge',
+      'process_virtual_memory_max_bytes',
+      'Maximum virtual memory of the process in bytes; -1: no limit.',
+      limitIn(limits, 'Max address space'),
+    ),
+    ...processFamily('gauge', 'process_open_fds', 'Open file descriptors.', openFiles),
+    ...processFamily('gauge', 'process_max_fds', 'Maximum number of open file descriptors.', limitIn(limits, 'Max open files')),
+    ...processFamily('gauge', 'process_start_time_seconds', 'Start time of the process in seconds since 1970.', startSeconds),
+    ...processFamily('gauge', 'nodejs_heap_size_total_bytes', 'Total size of the V8 heap in bytes.', memory.heapTotal),
+    ...processFamily('gauge', 'nodejs_heap_size_used_bytes', 'Used size of the V8 heap in bytes.', memory.heapUsed),
+    ...processFamily('gauge', 'nodejs_external_memory_bytes', 'Memory outside of the V8 heap in bytes, such as buffers.', memory.external),
+    ...processFamily(
+      'counter',
+      'nodejs_eventloop_active_seconds_total',
+      'Time in which the event loop was busy, in seconds.',
+      activeSeconds(),
+    ),
     nodeVersion,
   ]
 }
@@ -33,13 +43,13 @@ const activeSeconds = (): number => performance.eventLoopUtilization().active / 
 const nodeVersion: Family = {
   name: 'nodejs_version_info',
   type: 'gauge',
-  help: 'The version of the runtime.',
+  help: 'The version of Node.js.',
   labels: ['version'],
   rows: [{ labels: [process.version], value: 1 }],
 }
 
-/** Undefined where the system has no such files. */
-const ofSystem = (file: string): Promise<string | undefined> => readFile(`/proc/self/${file}`, 'utf8').catch(() => undefined)
+/** Reads a file of /proc/self; undefined where there is no procfs. */
+const readProc = (file: string): Promise<string | undefined> => readFile(`/proc/self/${file}`, 'utf8').catch(() => undefined)
 
 const countOpenFiles = (): Promise<number | undefined> =>
   readdir('/proc/self/fd').then(
@@ -52,7 +62,6 @@ function kilobytesIn(text: string | undefined, name: string): number | undefined
   return found === undefined ? undefined : Number(found) * 1024
 }
 
-/** The soft limit. */
 function limitIn(text: string | undefined, name: string): number | undefined {
   const found = lineIn(text, name)?.slice(name.length).trim().split(/\s+/)[0]
   return found === undefined ? undefined : found === 'unlimited' ? -1 : Number(found)

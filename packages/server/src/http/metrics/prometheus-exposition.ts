@@ -1,16 +1,14 @@
-// Metrics as text, in the format that collectors read: families of rows, each row a number or a distribution under the values of its labels.
-//
-// What is kept between two readings are the bytes of distributions that did not change: of thousands few do. They are bytes at once, row by row:
-// to make them of the whole text would hold the event loop for longer than to write it.
+// The Prometheus text exposition format. The bytes of a histogram are cached, because few of thousands change between two scrapes.
+// Rows are encoded one by one, because encoding the whole text would block the event loop.
 
-import { Histogram } from '../../base/histogram.js'
+import { Histogram } from '@cluster-apiserver/api/base/histogram.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 
 export const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-export type Distribution = Pick<Histogram, 'bounds' | 'counts' | 'sum'> & Partial<Pick<Histogram, 'changes'>>
+type Distribution = Pick<Histogram, 'bounds' | 'counts' | 'sum'> & Partial<Pick<Histogram, 'changes'>>
 
 export interface Row {
-  /** In the order of the family's labels. */
   readonly labels: readonly string[]
   readonly value: number | Distribution
 }
@@ -19,69 +17,66 @@ export interface Family {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** Sorted. */
   readonly labels: readonly string[]
   readonly rows: Iterable<Row>
 }
 
-interface Written {
+interface CachedBytes {
   readonly changes: number
   readonly bytes: Uint8Array
 }
 
-/** Which values labels of a family may have: by its name and that of the label. */
+/** Allowed label values by metric and label (--allow-metric-labels). */
 export type AllowedValues = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
 
-const shortLength = 8 << 10
+const maxJoinedCharacters = 8 << 10
 
-/** What stands for a value that is not allowed. */
-const unexpected = 'unexpected'
+/** Replaces label values that are not allowed, as in kube-apiserver. */
+const unexpectedValue = 'unexpected'
 
 export class Exposition {
   readonly #allowed: AllowedValues
-  readonly #written = new WeakMap<Distribution, Written>()
+  readonly #cache = new WeakMap<Distribution, CachedBytes>()
 
   constructor(allowed: AllowedValues = new Map()) {
     this.#allowed = allowed
   }
 
-  /** Family by family; a step for each row, so that it can be done in pieces. The text is what all that it returns is together. */
-  *write(families: Iterable<Family>): Generator<void, Uint8Array[], void> {
-    const pieces: Uint8Array[] = []
-    // Rows with a number each are short, and many.
-    let short = ''
+  async write(families: Iterable<Family>, budget: TurnBudget): Promise<readonly Uint8Array[]> {
+    const chunks: Uint8Array[] = []
+    let pending = ''
     for (const family of families) {
-      short += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`
+      pending += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`
       const allowed = this.#allowed.get(family.name)
       for (const row of allowed === undefined ? family.rows : allowedRows(family, allowed)) {
-        if (typeof row.value === 'number') short += textOf(family, row)
-        if (short.length > shortLength || (typeof row.value !== 'number' && short !== '')) {
-          pieces.push(Buffer.from(short))
-          short = ''
+        if (typeof row.value === 'number') pending += textOf(family, row)
+        if (pending.length > maxJoinedCharacters || (typeof row.value !== 'number' && pending !== '')) {
+          chunks.push(Buffer.from(pending))
+          pending = ''
         }
-        if (typeof row.value !== 'number') pieces.push(this.#bytesOf(family, row, row.value))
-        yield
+        if (typeof row.value !== 'number') chunks.push(this.#bytesOf(family, row, row.value))
+        if (budget.isSpent) await budget.nextTurn()
       }
     }
-    pieces.push(Buffer.from(short))
-    return pieces
+    chunks.push(Buffer.from(pending))
+    return chunks
   }
 
   #bytesOf(family: Family, row: Row, value: Distribution): Uint8Array {
     if (value.changes === undefined) return Buffer.from(textOf(family, row))
-    const known = this.#written.get(value)
+    const known = this.#cache.get(value)
     if (known?.changes === value.changes) return known.bytes
     const bytes = Buffer.from(textOf(family, row))
-    this.#written.set(value, { changes: value.changes, bytes })
+    this.#cache.set(value, { changes: value.changes, bytes })
     return bytes
   }
 }
 
-/** Rows whose labels are the same, once their values are no others than those that are allowed, are one. */
+/** Replaces label values that are not allowed, and adds up rows that become equal. */
 function allowedRows({ labels: names, rows }: Family, allowed: ReadonlyMap<string, ReadonlySet<string>>): Iterable<Row> {
   const merged = new Map<string, { labels: readonly string[]; value: number | Histogram }>()
   for (const row of rows) {
-    const labels = row.labels.map((value, i) => (allowed.get(names[i] as string)?.has(value) === false ? unexpected : value))
+    const labels = row.labels.map((value, i) => (allowed.get(names[i] as string)?.has(value) === false ? unexpectedValue : value))
     const key = labels.join('\0')
     const known = merged.get(key)
     if (typeof row.value === 'number') {
@@ -99,26 +94,26 @@ function allowedRows({ labels: names, rows }: Family, allowed: ReadonlyMap<strin
 function textOf({ name, labels: names }: Family, { labels, value }: Row): string {
   const pairs = labels.map((label, i) => `${names[i]}="${escapeLabel(label)}"`).join(',')
   if (typeof value === 'number') return `${name}${pairs === '' ? '' : `{${pairs}}`} ${value}\n`
-  const inFront = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}le="`
+  const prefix = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}le="`
   let text = ''
   let count = 0
   for (let i = 0; i < value.counts.length; i++) {
     count += value.counts[i] as number
     const bound = value.bounds[i]
-    text += `${inFront}${bound === undefined ? '+Inf' : boundText(bound)}"} ${count}\n`
+    text += `${prefix}${bound === undefined ? '+Inf' : boundText(bound)}"} ${count}\n`
   }
-  const all = pairs === '' ? '' : `{${pairs}}`
-  return `${text}${name}_sum${all} ${value.sum}\n${name}_count${all} ${count}\n`
+  const braced = pairs === '' ? '' : `{${pairs}}`
+  return `${text}${name}_sum${braced} ${value.sum}\n${name}_count${braced} ${count}\n`
 }
 
 const boundTexts = new Map<number, string>()
 
-/** As the reference writes bounds, because they are labels: with an exponent of two digits below 0.0001 and from a million on. */
+/** Formats a bound as Go does: with a two-digit exponent below 0.0001 and from a million on. */
 function boundText(bound: number): string {
   const known = boundTexts.get(bound)
   if (known !== undefined) return known
-  const isPlain = bound === 0 || (Math.abs(bound) >= 1e-4 && Math.abs(bound) < 1e6)
-  const text = isPlain ? String(bound) : bound.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+  const isDecimal = bound === 0 || (Math.abs(bound) >= 1e-4 && Math.abs(bound) < 1e6)
+  const text = isDecimal ? String(bound) : bound.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
   boundTexts.set(bound, text)
   return text
 }

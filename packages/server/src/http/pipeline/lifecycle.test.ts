@@ -1,74 +1,73 @@
-// Each stage of a request is told once, in order; a watch is complete when its stream has ended.
+// Hooks run once per stage and in order; a watch is complete at the end of its stream.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { notFound } from '../api/api-error.js'
-import { Catalog } from '../api/catalog.js'
-import { CatalogSource } from '../api/catalog-source.js'
-import { identityOf } from '../api/identity.js'
-import { anonymous } from '../api/user.js'
-import { systemClock } from '../base/clock.js'
-import { boxes } from '../objects/fixture.js'
-import { authentication } from './filters.js'
-import { requestListener } from './handle.js'
+import { notFound } from '@cluster-apiserver/api/api/api-error.js'
+import { Catalog, CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { anonymous } from '@cluster-apiserver/api/api/user.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { MemoryPressure } from '../../flow-control/memory-pressure.js'
+import { boxes } from '../../objects/box-store.fixture.js'
+import { authentication } from '../filters/authentication.js'
+import { ServerMetrics } from '../metrics/request-metrics.js'
+import { flushHead, headersOf, sendPlain, writeHead } from '../responses/send-response.js'
+import type { Filter } from './filter.js'
 import { loggingHooks, type RequestHooks } from './lifecycle.js'
-import { ServerMetrics } from './metrics/server-metrics.js'
-import type { Filter } from './pipeline.js'
-import { Pressure } from './pressure.js'
-import { flushHead, headersOf, sendPlain, writeHead } from './respond.js'
+import { requestListener } from './request-listener.js'
 
 const catalogs = new CatalogSource(new Catalog({ identity: identityOf('cluster'), definitions: [boxes.definition], isServed: () => true }))
 
-const telling = (told: string[], word: string): RequestHooks => ({
-  received: () => told.push(`${word} received`),
-  authenticated: ({ user }) => told.push(`${word} authenticated ${user.name}`),
-  responseStarted: () => told.push(`${word} started`),
-  responseComplete: ({ response }) => told.push(`${word} complete ${response.statusCode}`),
-  panic: (_exchange, thrown) => told.push(`${word} panic ${thrown}`),
+const recordingHooks = (calls: string[], name: string): RequestHooks => ({
+  received: () => calls.push(`${name} received`),
+  authenticated: ({ user }) => calls.push(`${name} authenticated ${user.name}`),
+  responseStarted: () => calls.push(`${name} started`),
+  responseComplete: ({ response }) => calls.push(`${name} complete ${response.statusCode}`),
+  panic: (_exchange, thrown) => calls.push(`${name} panic ${thrown}`),
 })
 
-async function serving(
-  answer: Filter,
+async function withServer(
+  respond: Filter,
   hooks: readonly RequestHooks[],
-  act: (url: string) => Promise<void>,
+  useServer: (url: string) => Promise<void>,
   requestTimeoutMs = 5_000,
 ): Promise<void> {
   const listener = requestListener({
-    filters: [authentication({ authenticators: [], anonymous }), answer],
+    filters: [authentication({ authenticators: [], anonymous }), respond],
     catalogs,
     clock: systemClock,
     requestTimeoutMs,
-    pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
+    pressure: new MemoryPressure({ bodyBytes: 1 << 20, responseBytes: 1 << 20, responseMs: 1000 }),
     hooks,
   })
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
-    await act(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/namespaces/n/boxes`)
+    await useServer(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/namespaces/n/boxes`)
   } finally {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
 }
 
-const plain: Filter = (exchange) => {
+const respondOk: Filter = async (exchange) => {
   sendPlain(exchange, 200, 'x')
   return true
 }
 
-const textOf = async (metrics: ServerMetrics): Promise<string> => Buffer.concat((await metrics.read()).pieces).toString()
+const textOf = async (metrics: ServerMetrics): Promise<string> => Buffer.concat((await metrics.read()).chunks).toString()
 
-test('the stages of a request, for each hook in order', async () => {
-  const told: string[] = []
-  await serving(plain, [telling(told, 'a'), telling(told, 'b'), {}], async (url) => {
+test('each stage calls all hooks in order', async () => {
+  const calls: string[] = []
+  await withServer(respondOk, [recordingHooks(calls, 'a'), recordingHooks(calls, 'b'), {}], async (url) => {
     await (await fetch(url)).text()
   })
   const name = anonymous.name
   assert.deepEqual(
-    told,
+    calls,
     ['received', `authenticated ${name}`, 'started', 'complete 200'].flatMap((stage) => [`a ${stage}`, `b ${stage}`]),
   )
 })
@@ -81,45 +80,45 @@ for (const delayed of [false, true]) {
     }
   }
 
-  test(`a fault of the server is told and logged, ${delayed ? 'later' : 'at once'}`, async () => {
-    const told: string[] = []
+  test(`an internal error calls the panic hooks and is logged (${delayed ? 'rejected' : 'thrown'})`, async () => {
+    const calls: string[] = []
     const lines: string[] = []
     const ignore = (): void => undefined
     const logger = { error: (_fields: object, text: string) => void lines.push(text), warn: ignore, info: ignore, debug: ignore }
-    await serving(throwing(new Error('broken')), [telling(told, 'a'), loggingHooks(logger)], async (url) => {
+    await withServer(throwing(new Error('broken')), [recordingHooks(calls, 'a'), loggingHooks(logger)], async (url) => {
       assert.equal((await fetch(url)).status, 500)
     })
-    assert.deepEqual(told.slice(2), ['a panic Error: broken', 'a started', 'a complete 500'])
+    assert.deepEqual(calls.slice(2), ['a panic Error: broken', 'a started', 'a complete 500'])
     assert.deepEqual(lines, ['internal error'])
   })
 
-  test(`a refusal is none, ${delayed ? 'later' : 'at once'}`, async () => {
-    const told: string[] = []
-    await serving(throwing(notFound(boxes.subject, 'a')), [telling(told, 'a')], async (url) => {
+  test(`an API error calls no panic hook (${delayed ? 'rejected' : 'thrown'})`, async () => {
+    const calls: string[] = []
+    await withServer(throwing(notFound(boxes.subject, 'a')), [recordingHooks(calls, 'a')], async (url) => {
       assert.equal((await fetch(url)).status, 404)
     })
-    assert.deepEqual(told.slice(2), ['a started', 'a complete 404'])
+    assert.deepEqual(calls.slice(2), ['a started', 'a complete 404'])
   })
 }
 
-test('a watch lasts as long as its stream, and is counted with all of its time', async () => {
-  const told: string[] = []
+test('a watch is complete at the end of its stream, and its duration is that of the stream', async () => {
+  const calls: string[] = []
   const metrics = new ServerMetrics({ sources: [] })
   const streamMs = 120
-  const watch: Filter = (exchange) => {
+  const watch: Filter = async (exchange) => {
     exchange.isLongRunning = true
     writeHead(exchange, 200, headersOf(exchange, 'application/json'))
     flushHead(exchange)
     setTimeout(() => exchange.response.end(), streamMs)
     return true
   }
-  await serving(watch, [telling(told, 'a'), metrics.hooks], async (url) => {
-    const answer = await fetch(`${url}?watch=1`)
-    assert.deepEqual(told.slice(2), ['a started'])
+  await withServer(watch, [recordingHooks(calls, 'a'), metrics.hooks], async (url) => {
+    const response = await fetch(`${url}?watch=1`)
+    assert.deepEqual(calls.slice(2), ['a started'])
     assert.doesNotMatch(await textOf(metrics), /apiserver_request_total\{/)
-    await answer.text()
-    for (let i = 0; i < 6000 && told.length < 4; i++) await sleep(10)
-    assert.deepEqual(told.slice(2), ['a started', 'a complete 200'])
+    await response.text()
+    for (let i = 0; i < 6000 && calls.length < 4; i++) await sleep(10)
+    assert.deepEqual(calls.slice(2), ['a started', 'a complete 200'])
     const text = await textOf(metrics)
     assert.match(text, /^apiserver_request_total\{[^}]*verb="WATCH"[^}]*\} 1$/m)
     const sum = /^apiserver_request_duration_seconds_sum\{[^}]*verb="WATCH"[^}]*\} ([\d.]+)$/m.exec(text)?.[1]
@@ -127,13 +126,13 @@ test('a watch lasts as long as its stream, and is counted with all of its time',
   })
 })
 
-test('what turns out to last while its user is still looked for has no end', async () => {
+test('a request that becomes long-running during authentication does not time out', async () => {
   const slow: Filter = async (exchange) => {
-    await sleep(20)
+    await new Promise(setImmediate)
     exchange.isLongRunning = true
     await sleep(100)
     sendPlain(exchange, 200, 'late')
     return true
   }
-  await serving(slow, [], async (url) => assert.equal(await (await fetch(url)).text(), 'late'), 50)
+  await withServer(slow, [], async (url) => assert.equal(await (await fetch(url)).text(), 'late'), 50)
 })

@@ -1,77 +1,86 @@
-// A request that somebody else answers: passed on without what shows who its client is to this server, and counted while it lasts.
+// Forwards a request to a kubelet, pod, service or extension server, without the client's credentials.
 
-import { headersToForward, type RawHeaders, removeHeader, setHeader } from '../net/forwarded-headers.js'
-import { type AnswerHead, type Forwarding, forward } from '../net/reverse-proxy.js'
-import type { Upstream } from '../net/upstream.js'
-import { isTokenProtocol } from '../net/web-socket.js'
-import type { Exchange } from './exchange.js'
-import { BrokenAnswerError } from './lifecycle.js'
-import { OverloadedError } from './pressure.js'
-import { headersBeside, writeHead } from './respond.js'
+import { OverloadedError } from '../../flow-control/memory-pressure.js'
+import { isTokenProtocol } from '../../net/listen/websocket.js'
+import { headersToForward, type RawHeaders, removeHeader, setHeader } from '../../net/proxy/forwarded-headers.js'
+import { type Forwarding, forward, type ResponseHead } from '../../net/proxy/reverse-proxy.js'
+import type { Upstream } from '../../net/proxy/upstream.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import { AbortedUpstreamError } from '../pipeline/lifecycle.js'
+import { commonHeaders, writeHead } from '../responses/send-response.js'
 
-/**
- * How many requests are somebody else's to answer at a time: each holds two connections for as long as both sides like. Half of the room is the most
- * that one user gets, as whomever they act.
- */
-export class ForwardingRoom {
+/** Limits concurrent forwarded requests, each of which takes two connections. One user, also when impersonating, gets at most half. */
+export class ForwardingLimit {
   readonly #max: number
-  readonly #maxEach: number
+  readonly #maxPerUser: number
   readonly #byUser = new Map<string, number>()
   #open = 0
 
   constructor(max: number) {
     this.#max = max
-    this.#maxEach = Math.ceil(max / 2)
+    this.#maxPerUser = Math.ceil(max / 2)
   }
 
   get open(): number {
     return this.#open
   }
 
-  /** Counts one until its client has gone, or until what is given is called; throws when there are too many. */
-  enter(exchange: Pick<Exchange, 'onLeave' | 'user' | 'originalUser'>): () => void {
+  /** Counts a request until it is closed or the returned function is called; throws 429 beyond the limit. */
+  enter(exchange: Pick<Exchange, 'onClose' | 'user' | 'originalUser'>): () => void {
     const { name } = exchange.originalUser ?? exchange.user
-    const held = this.#byUser.get(name) ?? 0
-    if (this.#open >= this.#max || held >= this.#maxEach) throw new OverloadedError()
+    const userCount = this.#byUser.get(name) ?? 0
+    if (this.#open >= this.#max || userCount >= this.#maxPerUser) throw new OverloadedError()
     this.#open++
-    this.#byUser.set(name, held + 1)
-    let isIn = true
-    const leave = (): void => {
-      if (!isIn) return
-      isIn = false
+    this.#byUser.set(name, userCount + 1)
+    let isCounted = true
+    const release = (): void => {
+      if (!isCounted) return
+      isCounted = false
       this.#open--
       const left = (this.#byUser.get(name) ?? 1) - 1
       if (left === 0) this.#byUser.delete(name)
       else this.#byUser.set(name, left)
     }
-    exchange.onLeave(leave)
-    return leave
+    exchange.onClose(release)
+    return release
   }
 }
 
-export interface Destination extends Pick<Forwarding, 'serverName' | 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isOwn' | 'into'> {
+export interface Destination
+  extends Pick<Forwarding, 'serverName' | 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isPlainGet' | 'into'> {
   readonly upstream: Upstream
-  /** Where it is; the path of it counts where no other is given. */
   readonly url: URL
-  /** Path and query, encoded. */
   readonly path?: string
-  /** Changes the headers of the request, which are without the client's credentials. */
+  /** Changes the request headers; credentials were removed before. */
   readonly changeHeaders?: (headers: RawHeaders) => void
-  /** Looks at the answer before anything of it is sent, and may change it or throw. */
-  readonly inspect?: (head: AnswerHead) => void
-  /** Writes another head than that of the answer. */
+  /** Called with the response head before anything is sent; may change the head or throw. */
+  readonly inspect?: (head: ResponseHead) => void
+  /** Sends the response head; default: the head of the backend. */
   readonly begin?: () => void
-  /** Told when the protocol is about to change. */
+  /** Called before the connection is upgraded. */
   readonly onUpgrade?: () => void
 }
 
-/** Rejects with an `UpstreamError` where nothing was answered; resolves when all is over. */
-export async function forwardExchange(exchange: Exchange, destination: Destination): Promise<void> {
+/** Resolves when the response has ended; rejects if none was sent, with an `UpstreamError` if the backend sent none. */
+export async function forwardRequest(exchange: Exchange, destination: Destination): Promise<void> {
   const { request, response } = exchange
-  const { upstream, url, path, serverName, changeHeaders, inspect, begin, onUpgrade, transforms, bytesPerSecond, isRefusal, isOwn, into } =
-    destination
+  const {
+    upstream,
+    url,
+    path,
+    serverName,
+    changeHeaders,
+    inspect,
+    begin,
+    onUpgrade,
+    transforms,
+    bytesPerSecond,
+    isRefusal,
+    isPlainGet,
+    into,
+  } = destination
   const headers = headersToForward(request, isCredential)
-  withoutTokenProtocol(headers)
+  removeTokenProtocol(headers)
   changeHeaders?.(headers)
   await forward({
     request,
@@ -83,35 +92,36 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
     headers,
     begin: (head) => {
       inspect?.(head)
-      // This server sends its own; a second one would lead to another entry of the audit log.
+      // The audit id of this server is sent instead.
       removeHeader(head.headers, 'audit-id')
       if (begin !== undefined) begin()
-      else writeHead(exchange, head.code, [...headersBeside(exchange), ...head.headers])
+      else writeHead(exchange, head.code, [...commonHeaders(exchange), ...head.headers])
     },
     onData: (bytes) => {
       exchange.sentBytes += bytes
     },
     transforms,
     isRefusal,
-    isOwn,
+    isPlainGet,
     into,
     bytesPerSecond,
     onBroken: () => {
       exchange.isCut = true
-      exchange.lifecycle.panic(exchange, new BrokenAnswerError())
+      exchange.lifecycle.panic(exchange, new AbortedUpstreamError())
     },
     onUpgrade: () => {
       onUpgrade?.()
-      exchange.lifecycle.tell('responseStarted', exchange)
+      exchange.lifecycle.notify('responseStarted', exchange)
     },
   })
 }
 
-/** What is for this server alone: who its client is, and as whom it acts. */
+/** Headers meant for this server: credentials, impersonation, audit id. */
 const isCredential = (name: string): boolean =>
   name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-') || name === 'audit-id'
 
-function withoutTokenProtocol(headers: RawHeaders): void {
+/** Removes the subprotocol in which browsers send a bearer token. */
+function removeTokenProtocol(headers: RawHeaders): void {
   const offered: string[] = []
   let hasToken = false
   for (let i = 0; i < headers.length; i += 2) {

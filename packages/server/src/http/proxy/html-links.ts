@@ -1,10 +1,8 @@
-// Rewrites the links of an HTML page as it passes by, whatever the pieces in which it comes: only the values of attributes that are links
-// change, and of a page no more is held than one tag.
+// Rewrites the links of an HTML page as a stream, buffering at most one tag.
 
 import { Transform, type TransformCallback } from 'node:stream'
-import { nowOrInPieces, Pieces } from '../base/pieces.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 
-/** Which attributes of which elements are links. */
 const linkAttributes: { readonly [element: string]: readonly string[] } = {
   a: ['href'],
   applet: ['codebase'],
@@ -33,23 +31,23 @@ const linkAttributes: { readonly [element: string]: readonly string[] } = {
   video: ['poster', 'src'],
 }
 
-/** Whose content is text, whatever it looks like, up to their end. */
+/** Elements with raw text content. */
 const rawElements = new Set(['iframe', 'noembed', 'noframes', 'plaintext', 'script', 'style', 'textarea', 'title', 'xmp'])
 
-/** A tag that is longer is passed on as it is. */
-const mostTagBytes = 64 << 10
+/** Longer tags are passed through unchanged. */
+const maxTagBytes = 64 << 10
 
+/** Bytes that are rewritten before the time budget of the event-loop iteration is checked. */
 const stepBytes = 8 << 10
 
+/** `markup`: after a `<`; `other`: markup without links; `raw`: content of an element with raw text. */
 type State = 'text' | 'markup' | 'tag' | 'other' | 'comment' | 'raw'
 
 export class HtmlLinks extends Transform {
   readonly #rewrite: (link: string) => string
   #state: State = 'text'
-  /** What was held back: the beginning of something. */
-  #held = ''
+  #buffered = ''
   #quote = ''
-  /** Whether a value begins where a quote would stand. */
   #isValueNext = false
   #rawEnd = ''
 
@@ -59,19 +57,24 @@ export class HtmlLinks extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    const passed = nowOrInPieces(this.#pass(chunk), new Pieces())
-    if (passed instanceof Promise) passed.then(() => done(), done)
-    else done()
+    if (chunk.length > stepBytes) this.#passSteps(chunk).then(() => done(), done)
+    else {
+      this.#pass(chunk)
+      done()
+    }
   }
 
-  /** A page may be nothing but links: some kilobytes of them are a step. */
-  *#pass(chunk: Buffer): Generator<undefined, void, void> {
+  async #passSteps(chunk: Buffer): Promise<void> {
     for (let start = 0; start < chunk.length; start += stepBytes) {
-      // One character for each byte: what is not understood stays what it was.
-      const out = this.#rewritten(chunk.toString('latin1', start, Math.min(start + stepBytes, chunk.length)))
-      if (out !== '') this.push(Buffer.from(out, 'latin1'))
-      yield undefined
+      this.#pass(chunk.subarray(start, start + stepBytes))
+      await turnBudget.yieldIfSpent()
     }
+  }
+
+  #pass(chunk: Buffer): void {
+    // latin1 keeps all bytes, whatever the encoding of the page.
+    const out = this.#rewritten(chunk.toString('latin1'))
+    if (out !== '') this.push(Buffer.from(out, 'latin1'))
   }
 
   #rewritten(text: string): string {
@@ -86,7 +89,7 @@ export class HtmlLinks extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    done(null, this.#held === '' ? undefined : Buffer.from(this.#held, 'latin1'))
+    done(null, this.#buffered === '' ? undefined : Buffer.from(this.#buffered, 'latin1'))
   }
 
   #step(text: string, at: number): { readonly out: string; readonly at: number } {
@@ -110,15 +113,14 @@ export class HtmlLinks extends Transform {
     const open = text.indexOf('<', at)
     if (open < 0) return { out: text.slice(at), at: text.length }
     this.#state = 'markup'
-    this.#held = '<'
+    this.#buffered = '<'
     return { out: text.slice(at, open), at: open + 1 }
   }
 
-  /** Behind a `<`: what it opens is known after a few characters. */
   #readMarkup(text: string, at: number) {
-    const letter = text[at] as string
-    const opened = this.#held + letter
-    this.#held = opened
+    const char = text[at] as string
+    const opened = this.#buffered + char
+    this.#buffered = opened
     if (opened === '<!' || opened === '<!-') return { out: '', at: at + 1 }
     if (isLetter(opened[1])) {
       this.#state = 'tag'
@@ -127,45 +129,44 @@ export class HtmlLinks extends Transform {
       return { out: '', at: at + 1 }
     }
     if (opened === '<!--') {
-      // The two may already be those of the end.
       this.#state = 'comment'
-      this.#held = '--'
+      this.#buffered = '--'
       return { out: '<!', at: at + 1 }
     }
-    // A `<` that opens nothing may stand in front of one that does.
+    // The second `<` may open a tag.
     if (opened === '<<') {
-      this.#held = '<'
+      this.#buffered = '<'
       return { out: '<', at: at + 1 }
     }
-    const isOpen = letter !== '>' && (opened[1] === '!' || opened[1] === '/' || opened[1] === '?')
+    const isOpen = char !== '>' && (opened[1] === '!' || opened[1] === '/' || opened[1] === '?')
     return this.#release(isOpen ? 'other' : 'text', at + 1)
   }
 
   #release(state: State, at: number) {
-    const out = this.#held
-    this.#held = ''
+    const out = this.#buffered
+    this.#buffered = ''
     this.#state = state
     return { out, at }
   }
 
-  /** Quotes count where a value begins; everywhere else they are letters. */
+  /** A quote is a delimiter only at the start of an attribute value. */
   #readTag(text: string, from: number) {
     for (let at = from; at < text.length; at++) {
-      const letter = text[at] as string
+      const char = text[at] as string
       if (this.#quote !== '') {
-        if (letter === this.#quote) this.#quote = ''
-      } else if (letter === '>') {
-        const tag = this.#held + text.slice(from, at + 1)
-        this.#held = ''
+        if (char === this.#quote) this.#quote = ''
+      } else if (char === '>') {
+        const tag = this.#buffered + text.slice(from, at + 1)
+        this.#buffered = ''
         return { out: this.#finishTag(tag), at: at + 1 }
-      } else if (letter === '=') this.#isValueNext = true
-      else if (this.#isValueNext && (letter === '"' || letter === "'")) {
-        this.#quote = letter
+      } else if (char === '=') this.#isValueNext = true
+      else if (this.#isValueNext && (char === '"' || char === "'")) {
+        this.#quote = char
         this.#isValueNext = false
-      } else if (!isSpace(letter)) this.#isValueNext = false
+      } else if (!isSpace(char)) this.#isValueNext = false
     }
-    this.#held += text.slice(from)
-    if (this.#held.length <= mostTagBytes) return { out: '', at: text.length }
+    this.#buffered += text.slice(from)
+    if (this.#buffered.length <= maxTagBytes) return { out: '', at: text.length }
     return this.#release('other', text.length)
   }
 
@@ -180,27 +181,26 @@ export class HtmlLinks extends Transform {
     return links === undefined ? tag : rewriteTag(tag, name.length + 1, links, this.#rewrite)
   }
 
-  /** Passes everything on up to what ends it, which may come in pieces. */
   #passUntil(text: string, at: number, end: string) {
-    const held = this.#held
-    // It may have begun in what was held back. Only then is a new text made: there may be thousands of ends in one piece.
-    const begun = held === '' ? -1 : findEnd(held + text.slice(at, at + end.length - 1), 0, end)
-    const found = begun < 0 ? findEnd(text, at, end) : at + begun - held.length
-    if (found < 0 && begun < 0) {
-      const joined = held + text.slice(at)
+    const buffered = this.#buffered
+    // Joins only the bytes around the chunk boundary: a chunk may contain thousands of ends.
+    const endAtBoundary = buffered === '' ? -1 : findEnd(buffered + text.slice(at, at + end.length - 1), 0, end)
+    const found = endAtBoundary < 0 ? findEnd(text, at, end) : at + endAtBoundary - buffered.length
+    if (found < 0 && endAtBoundary < 0) {
+      const joined = buffered + text.slice(at)
       const kept = Math.min(end.length - 1, joined.length)
-      this.#held = joined.slice(joined.length - kept)
+      this.#buffered = joined.slice(joined.length - kept)
       return { out: joined.slice(0, joined.length - kept), at: text.length }
     }
-    const behind = found + end.length
-    this.#held = ''
-    // The rest of an end tag is a tag without links.
+    const next = found + end.length
+    this.#buffered = ''
+    // The rest of an end tag has no links.
     this.#state = this.#state === 'raw' ? 'other' : 'text'
-    return { out: held + text.slice(at, behind), at: behind }
+    return { out: buffered + text.slice(at, next), at: next }
   }
 }
 
-/** Names of elements are written in letters of any size. */
+/** Element names are case-insensitive. */
 function findEnd(text: string, from: number, end: string): number {
   if (!end.startsWith('</')) return text.indexOf(end, from)
   for (let at = text.indexOf('</', from); at >= 0; at = text.indexOf('</', at + 2))
@@ -208,9 +208,8 @@ function findEnd(text: string, from: number, end: string): number {
   return -1
 }
 
-const isLetter = (letter: string | undefined): boolean => letter !== undefined && /^[A-Za-z]$/.test(letter)
-const isSpace = (letter: string | undefined): boolean =>
-  letter === ' ' || letter === '\n' || letter === '\t' || letter === '\r' || letter === '\f'
+const isLetter = (char: string | undefined): boolean => char !== undefined && /^[A-Za-z]$/.test(char)
+const isSpace = (char: string | undefined): boolean => char === ' ' || char === '\n' || char === '\t' || char === '\r' || char === '\f'
 
 function nameOf(tag: string): string {
   let end = 1

@@ -1,22 +1,21 @@
-// What an agent says instead of a log, as the Status that clients know for it.
+// Converts the kubelet's error response to a log request into the Status that kube-apiserver returns.
 
-import { ApiError, badRequest } from '../api/api-error.js'
-import type { UpstreamRefusal } from '../net/upstream-error.js'
+import { ApiError, badRequest } from '@cluster-apiserver/api/api/api-error.js'
+import type { UpstreamRefusal } from '../../net/proxy/upstream-error.js'
 
-interface Asked {
-  /** Such as `pods/log`. */
+interface RequestedLog {
   readonly resource: string
   readonly name: string
 }
 
-interface Words {
+interface StatusText {
   readonly reason: string
   readonly message?: string
 }
 
-const words: { readonly [code: number]: Words } = {
+const statusTexts: { readonly [code: number]: StatusText } = {
   401: { reason: 'Unauthorized', message: 'the server has asked for the client to provide credentials' },
-  // These say themselves what it is about.
+  // Without `message`, the text of the kubelet's response is used.
   403: { reason: 'Forbidden' },
   404: { reason: 'NotFound', message: 'the server could not find the requested resource' },
   405: { reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' },
@@ -32,7 +31,7 @@ const words: { readonly [code: number]: Words } = {
   },
 }
 
-export function refusalOf({ code, text }: UpstreamRefusal, { resource, name }: Asked): ApiError {
+export function kubeletError({ code, text }: UpstreamRefusal, { resource, name }: RequestedLog): ApiError {
   if (code === 400) return badRequest(text)
   if (code === 500)
     return new ApiError({
@@ -41,7 +40,7 @@ export function refusalOf({ code, text }: UpstreamRefusal, { resource, name }: A
       message: `Internal error occurred: ${text}`,
       details: { causes: [{ message: text }] },
     })
-  const { reason, message } = wordsFor(code, text)
+  const { reason, message } = statusTextOf(code, text)
   return new ApiError({
     code,
     ...(reason === '' ? {} : { reason }),
@@ -50,8 +49,8 @@ export function refusalOf({ code, text }: UpstreamRefusal, { resource, name }: A
   })
 }
 
-function wordsFor(code: number, text: string): Words {
-  const known = words[code]
+function statusTextOf(code: number, text: string): StatusText {
+  const known = statusTexts[code]
   if (known !== undefined) return known
   if (code > 500)
     return {

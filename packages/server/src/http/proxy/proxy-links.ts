@@ -1,11 +1,11 @@
-// Links in what is read through a proxy: those that lead to the place itself must lead through the proxy, too.
+// Rewrites links of proxied responses: links to the backend must lead through the proxy.
 
-export interface ProxyPlace {
-  /** The part of the path that leads to the proxy, without what is asked for behind it. */
+export interface ProxyOrigin {
+  /** Path of the proxy subresource. */
   readonly prefix: string
-  /** Host and port behind the proxy. */
+  /** Host of the backend. */
   readonly host: string
-  /** What the client calls the server. */
+  /** Host that the client used. */
   readonly requestHost: string
 }
 
@@ -13,36 +13,37 @@ interface Link {
   readonly scheme: string
   readonly host: string | undefined
   readonly path: string
-  /** Query and fragment, with their marks. */
+  /** Query and fragment, with `?` and `#`. */
   readonly rest: string
 }
 
-/** Links elsewhere, relative ones, and those that cannot be read stay as they are. */
-export function rewriteLink(text: string, { prefix, host, requestHost }: ProxyPlace): string {
+/** External, relative and invalid links stay unchanged. */
+export function rewriteLink(text: string, { prefix, host, requestHost }: ProxyOrigin): string {
   const link = readLink(text)
   if (link === undefined || !link.path.startsWith('/')) return text
-  const isElsewhere = link.host !== undefined && link.host !== '' && link.host !== host && link.host !== requestHost
-  if (isElsewhere) return text
+  const isExternal = link.host !== undefined && link.host !== '' && link.host !== host && link.host !== requestHost
+  if (isExternal) return text
   const keepsHost = link.host !== undefined && link.host === requestHost
   const before = keepsHost ? `${link.scheme === '' ? '' : `${link.scheme}:`}//${link.host}` : ''
-  return `${before}${link.path.startsWith(prefix) ? link.path : join(prefix, link.path)}${link.rest}`
+  return `${before}${link.path.startsWith(prefix) ? link.path : joinPaths(prefix, link.path)}${link.rest}`
 }
 
 function readLink(text: string): Link | undefined {
   if (hasControl(text) || hasBrokenEscape(text)) return undefined
-  const mark = firstOf(text, '?#')
-  const before = text.slice(0, mark)
-  const rest = text.slice(mark)
-  const scheme = schemeOf(before)
-  const behind = scheme === '' ? before : before.slice(scheme.length + 1)
-  if (!behind.startsWith('//')) return { scheme, host: undefined, path: scheme === '' || behind.startsWith('/') ? behind : '', rest }
-  const slash = behind.indexOf('/', 2)
-  const end = slash < 0 ? behind.length : slash
-  return { scheme, host: behind.slice(2, end), path: behind.slice(end), rest }
+  const queryStart = firstOf(text, '?#')
+  const beforeQuery = text.slice(0, queryStart)
+  const rest = text.slice(queryStart)
+  const scheme = schemeOf(beforeQuery)
+  const afterScheme = scheme === '' ? beforeQuery : beforeQuery.slice(scheme.length + 1)
+  if (!afterScheme.startsWith('//'))
+    return { scheme, host: undefined, path: scheme === '' || afterScheme.startsWith('/') ? afterScheme : '', rest }
+  const slash = afterScheme.indexOf('/', 2)
+  const end = slash < 0 ? afterScheme.length : slash
+  return { scheme, host: afterScheme.slice(2, end), path: afterScheme.slice(end), rest }
 }
 
-function firstOf(text: string, marks: string): number {
-  for (let i = 0; i < text.length; i++) if (marks.includes(text[i] as string)) return i
+function firstOf(text: string, characters: string): number {
+  for (let i = 0; i < text.length; i++) if (characters.includes(text[i] as string)) return i
   return text.length
 }
 
@@ -55,13 +56,13 @@ function hasControl(text: string): boolean {
 
 const hasBrokenEscape = (text: string): boolean => /%(?![0-9A-Fa-f]{2})/.test(text)
 
-/** Without steps back and forth in what is joined; a slash at the end stays. */
-export function join(prefix: string, path: string): string {
-  const words: string[] = []
-  for (const word of `${prefix}/${path}`.split('/')) {
-    if (word === '..') words.pop()
-    else if (word !== '' && word !== '.') words.push(word)
+/** Joins and resolves dot segments; keeps a trailing slash. */
+export function joinPaths(prefix: string, path: string): string {
+  const segments: string[] = []
+  for (const segment of `${prefix}/${path}`.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
   }
-  const joined = `/${words.join('/')}`
+  const joined = `/${segments.join('/')}`
   return path.endsWith('/') && joined !== '/' ? `${joined}/` : joined
 }

@@ -1,9 +1,8 @@
-// The body of every error, and of deletions that answer with a word of success.
+// The Status object: the body of most errors, and of deletions and actions without a result.
 
-import type { ApiError, StatusBody } from '../api/api-error.js'
-import { writeAny } from '../schema/write.js'
+import type { ApiError, StatusBody } from '@cluster-apiserver/api/api/api-error.js'
 
-/** In the order in which the reference writes it. */
+/** Fields in the order of kube-apiserver. */
 export const statusObject = (
   status: Partial<StatusBody> & { readonly status: 'Success' | 'Failure' },
 ): { readonly [key: string]: unknown } => ({
@@ -18,5 +17,3 @@ export const statusObject = (
 })
 
 export const failure = (error: ApiError): { readonly [key: string]: unknown } => statusObject({ ...error.status, status: 'Failure' })
-
-export const statusText = (status: { readonly [key: string]: unknown }): string => `${writeAny(status)}\n`

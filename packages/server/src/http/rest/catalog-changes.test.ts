@@ -1,24 +1,23 @@
-// A kind comes, changes and goes while the server runs: what requests see of it, and what those see that had begun before.
+// A kind is added, changed and removed at run time: new requests see the new catalog, earlier ones the one they began with.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { Catalog } from '../api/catalog.js'
-import { CatalogSource } from '../api/catalog-source.js'
-import { defineResource, type ResourceDefinition } from '../api/definition.js'
-import { identityOf } from '../api/identity.js'
-import * as meta from '../api/meta.schema.js'
-import { systemClock } from '../base/clock.js'
-import { stageOf } from '../controllers/engine.fixture.js'
-import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
-import { definitions } from '../resources/index.js'
-import * as s from '../schema/node.js'
-import { aggregatedDiscovery } from './aggregated-discovery.js'
-import { dispatch } from './dispatch.js'
-import { requestListener } from './handle.js'
-import { openApiDocuments } from './openapi/documents.js'
-import { Pressure } from './pressure.js'
+import { Catalog, CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { defineResource, type ResourceDefinition } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import * as meta from '@cluster-apiserver/api/api/meta.schema.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { apiGroupDiscovery } from '@cluster-apiserver/api/resources/apidiscovery/v2beta1.schema.js'
+import { definitions } from '@cluster-apiserver/api/resources/index.js'
+import * as s from '@cluster-apiserver/api/schema/node.js'
+import { createTestEngine } from '../../controllers/framework/engine.fixture.js'
+import { MemoryPressure } from '../../flow-control/memory-pressure.js'
+import { openApiDocuments } from '../../openapi/documents/documents.js'
+import { aggregatedDiscovery } from '../discovery/aggregated-discovery.js'
+import { dispatch } from '../dispatch.js'
+import { requestListener } from '../pipeline/request-listener.js'
 
 const gadget = (kind: string): ResourceDefinition => {
   const fields = { metadata: s.jsonField(meta.objectMeta), size: s.jsonField(s.int32) }
@@ -41,7 +40,7 @@ interface Json {
   readonly [key: string]: unknown
 }
 
-interface Got {
+interface Reply {
   readonly code: number
   readonly text: string
   readonly json: Json
@@ -50,14 +49,14 @@ interface Got {
 
 describe('a catalog that changes', { concurrency: false }, () => {
   const catalogs = new CatalogSource(first)
-  /** Requests that ask for it wait here before they are dispatched. */
+  /** Requests with the header x-pause wait here before they are dispatched. */
   let gate: { readonly opened: Promise<void>; readonly open: () => void; arrived: () => void } | undefined
   let server: Server
 
   before(async () => {
-    const { engine } = await stageOf('cluster', systemClock)
+    const { engine } = await createTestEngine('cluster', systemClock)
     const health = { livez: [], readyz: [], healthz: [] }
-    const site = {
+    const endpoints = {
       resources: { engine, minRequestTimeoutMs: 60_000 },
       health,
       metrics: undefined as never,
@@ -66,17 +65,18 @@ describe('a catalog that changes', { concurrency: false }, () => {
       aggregated: aggregatedDiscovery(apiGroupDiscovery),
       address: () => 'here:1',
     }
-    const pause = (exchange: { header: (name: string) => string }): false | Promise<false> => {
+    const pause = async (exchange: { header: (name: string) => string }): Promise<false> => {
       if (exchange.header('x-pause') === '' || gate === undefined) return false
       gate.arrived()
-      return gate.opened.then(() => false as const)
+      await gate.opened
+      return false
     }
     server = createServer(
       requestListener({
-        filters: [pause, dispatch(site)],
+        filters: [pause, dispatch(endpoints)],
         catalogs,
         clock: systemClock,
-        pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
+        pressure: new MemoryPressure({ bodyBytes: 1 << 20, responseBytes: 1 << 20, responseMs: 1000 }),
         requestTimeoutMs: 10_000,
         hooks: [],
       }),
@@ -90,16 +90,16 @@ describe('a catalog that changes', { concurrency: false }, () => {
 
   const url = (path: string): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`
 
-  async function ask(path: string, options: { readonly headers?: Record<string, string>; readonly body?: object } = {}): Promise<Got> {
+  async function send(path: string, options: { readonly headers?: Record<string, string>; readonly body?: object } = {}): Promise<Reply> {
     const { headers = {}, body } = options
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const got = await fetch(url(path), { headers: { 'content-type': 'application/json', ...headers }, ...sent })
-    const text = await got.text()
-    return { code: got.status, text, json: text.startsWith('{') ? JSON.parse(text) : {}, tag: got.headers.get('etag') }
+    const response = await fetch(url(path), { headers: { 'content-type': 'application/json', ...headers }, ...sent })
+    const text = await response.text()
+    return { code: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : {}, tag: response.headers.get('etag') }
   }
 
-  /** Begins requests, changes the catalog while they wait, and lets them go on. */
-  async function meanwhile(paths: readonly string[], change: () => void): Promise<readonly Got[]> {
+  /** Starts requests, changes the catalog while they wait, and resumes them. */
+  async function changeDuring(paths: readonly string[], change: () => void): Promise<readonly Reply[]> {
     let [open, arrived, waiting] = [(): void => undefined, (): void => undefined, paths.length]
     const opened = new Promise<void>((resolve) => {
       open = resolve
@@ -108,108 +108,111 @@ describe('a catalog that changes', { concurrency: false }, () => {
       arrived = () => --waiting === 0 && resolve()
     })
     gate = { opened, open, arrived }
-    const answers = paths.map((path) => ask(path, { headers: { 'x-pause': 'yes' } }))
+    const replies = paths.map((path) => send(path, { headers: { 'x-pause': 'yes' } }))
     await all
     change()
     open()
-    return Promise.all(answers)
+    return Promise.all(replies)
   }
 
   const namesAt = async (path: string): Promise<readonly string[]> =>
-    ((await ask(path)).json['resources'] as readonly { readonly name: string }[]).map(({ name }) => name)
+    ((await send(path)).json['resources'] as readonly { readonly name: string }[]).map(({ name }) => name)
 
-  test('a kind that nobody defined is not there', async () => {
-    assert.equal((await ask(gadgets)).code, 404)
-    assert.equal((await ask('/apis/shop.example.com')).code, 404)
+  test('an unknown kind is 404', async () => {
+    assert.equal((await send(gadgets)).code, 404)
+    assert.equal((await send('/apis/shop.example.com')).code, 404)
   })
 
-  test('one that comes is served and told of, and requests before it do not know it', async () => {
+  test('an added kind is served and published; earlier requests do not see it', async () => {
     const documents = ['/apis', '/', '/api/v1', '/apis/apps/v1']
-    const old = await Promise.all(documents.map((path) => ask(path)))
+    const old = await Promise.all(documents.map((path) => send(path)))
     const [oldGroups, oldCore] = [
-      await ask('/apis', { headers: { accept: aggregated } }),
-      await ask('/api', { headers: { accept: aggregated } }),
+      await send('/apis', { headers: { accept: aggregated } }),
+      await send('/api', { headers: { accept: aggregated } }),
     ]
-    const [oldIndex, oldV2] = [await ask('/openapi/v3'), await ask('/openapi/v2')]
-    const [early, earlyGroups] = await meanwhile([gadgets, '/apis'], () => catalogs.change({ put: [gadget('Gadget')] }))
+    const [oldIndex, oldV2] = [await send('/openapi/v3'), await send('/openapi/v2')]
+    const [early, earlyGroups] = await changeDuring([gadgets, '/apis'], () => catalogs.change({ put: [gadget('Gadget')] }))
     assert.equal(early?.code, 404)
     assert.equal(earlyGroups?.text, old[0]?.text)
 
-    assert.equal((await ask(gadgets, { body: { metadata: { name: 'g' }, size: 3 } })).code, 201)
-    assert.deepEqual((await ask(`${gadgets}/g`)).json['size'], 3)
-    assert.equal((await ask(gadgets)).json['kind'], 'GadgetList')
+    assert.equal((await send(gadgets, { body: { metadata: { name: 'g' }, size: 3 } })).code, 201)
+    assert.deepEqual((await send(`${gadgets}/g`)).json['size'], 3)
+    assert.equal((await send(gadgets)).json['kind'], 'GadgetList')
 
-    const now = await Promise.all(documents.map((path) => ask(path)))
+    const now = await Promise.all(documents.map((path) => send(path)))
     assert.deepEqual(
       now.map(({ text }, i) => text === old[i]?.text),
       [false, false, true, true],
     )
     assert.ok(now[0]?.text.includes('shop.example.com') && now[1]?.text.includes('"/apis/shop.example.com/v1"'))
-    assert.deepEqual((await ask('/apis/shop.example.com')).json['preferredVersion'], { groupVersion: 'shop.example.com/v1', version: 'v1' })
+    assert.deepEqual((await send('/apis/shop.example.com')).json['preferredVersion'], {
+      groupVersion: 'shop.example.com/v1',
+      version: 'v1',
+    })
     assert.deepEqual(await namesAt('/apis/shop.example.com/v1'), ['gadgets'])
 
-    const groups = await ask('/apis', { headers: { accept: aggregated } })
+    const groups = await send('/apis', { headers: { accept: aggregated } })
     assert.ok(groups.text.includes('"gadgets"') && groups.tag !== oldGroups.tag)
-    assert.equal((await ask('/apis', { headers: { accept: aggregated, 'if-none-match': groups.tag ?? '' } })).code, 304)
-    assert.equal((await ask('/apis', { headers: { accept: aggregated, 'if-none-match': oldGroups.tag ?? '' } })).code, 200)
-    assert.equal((await ask('/api', { headers: { accept: aggregated } })).tag, oldCore.tag)
+    assert.equal((await send('/apis', { headers: { accept: aggregated, 'if-none-match': groups.tag ?? '' } })).code, 304)
+    assert.equal((await send('/apis', { headers: { accept: aggregated, 'if-none-match': oldGroups.tag ?? '' } })).code, 200)
+    assert.equal((await send('/api', { headers: { accept: aggregated } })).tag, oldCore.tag)
 
-    const [index, v2] = [await ask('/openapi/v3'), await ask('/openapi/v2')]
+    const [index, v2] = [await send('/openapi/v3'), await send('/openapi/v2')]
     assert.ok(index.tag !== oldIndex.tag && v2.tag !== oldV2.tag)
     const [paths, oldPaths] = [index.json['paths'] as Json, oldIndex.json['paths'] as Json]
     assert.deepEqual(
       Object.keys(paths).filter((name) => JSON.stringify(paths[name]) !== JSON.stringify(oldPaths[name])),
       ['apis/shop.example.com/v1'],
     )
-    assert.equal((await ask('/openapi/v3/apis/shop.example.com/v1')).code, 200)
+    assert.equal((await send('/openapi/v3/apis/shop.example.com/v1')).code, 200)
   })
 
-  test('one that changes is told of anew, and a watch goes on as it began', async () => {
-    const [oldIndex, oldGroups] = [await ask('/openapi/v3'), await ask('/apis', { headers: { accept: aggregated } })]
+  test('a changed kind is published again; an open watch keeps the old kind', async () => {
+    const [oldIndex, oldGroups] = [await send('/openapi/v3'), await send('/apis', { headers: { accept: aggregated } })]
     const stream = await fetch(url(`${gadgets}?watch=1&resourceVersion=0`))
     const events = eventsOf(stream)
     assert.deepEqual(await events.next(), 'ADDED Gadget g')
-    const [early] = await meanwhile([`${gadgets}/g`], () => catalogs.change({ put: [gadget('Gizmo')] }))
+    const [early] = await changeDuring([`${gadgets}/g`], () => catalogs.change({ put: [gadget('Gizmo')] }))
     assert.equal(early?.json['kind'], 'Gadget')
-    assert.equal((await ask(`${gadgets}/g`)).json['kind'], 'Gizmo')
-    assert.equal((await ask(gadgets, { body: { metadata: { name: 'h' } } })).json['kind'], 'Gizmo')
+    assert.equal((await send(`${gadgets}/g`)).json['kind'], 'Gizmo')
+    assert.equal((await send(gadgets, { body: { metadata: { name: 'h' } } })).json['kind'], 'Gizmo')
     assert.deepEqual(await events.next(), 'ADDED Gadget h')
     await events.end()
-    assert.notEqual((await ask('/openapi/v3')).tag, oldIndex.tag)
-    assert.notEqual((await ask('/apis', { headers: { accept: aggregated } })).tag, oldGroups.tag)
-    const [line] = (await ask('/apis/shop.example.com/v1')).json['resources'] as readonly Json[]
+    assert.notEqual((await send('/openapi/v3')).tag, oldIndex.tag)
+    assert.notEqual((await send('/apis', { headers: { accept: aggregated } })).tag, oldGroups.tag)
+    const [line] = (await send('/apis/shop.example.com/v1')).json['resources'] as readonly Json[]
     assert.equal(line?.['kind'], 'Gizmo')
   })
 
-  test('one that goes is gone, but for requests before that', async () => {
-    const [early, earlyDocument] = await meanwhile([`${gadgets}/g`, '/apis/shop.example.com/v1'], () =>
+  test('a removed kind is 404, except for earlier requests', async () => {
+    const [early, earlyDocument] = await changeDuring([`${gadgets}/g`, '/apis/shop.example.com/v1'], () =>
       catalogs.change({ remove: [gadget('Gizmo')] }),
     )
     assert.deepEqual([early?.code, earlyDocument?.code], [200, 200])
     for (const path of [`${gadgets}/g`, '/apis/shop.example.com', '/apis/shop.example.com/v1', '/openapi/v3/apis/shop.example.com/v1'])
-      assert.equal((await ask(path)).code, 404, path)
-    assert.ok(!(await ask('/apis')).text.includes('shop.example.com'))
-    assert.ok(!(await ask('/openapi/v3')).text.includes('shop.example.com'))
-    assert.equal((await ask('/api/v1/namespaces/default/configmaps')).code, 200)
+      assert.equal((await send(path)).code, 404, path)
+    assert.ok(!(await send('/apis')).text.includes('shop.example.com'))
+    assert.ok(!(await send('/openapi/v3')).text.includes('shop.example.com'))
+    assert.equal((await send('/api/v1/namespaces/default/configmaps')).code, 200)
   })
 
-  test('the other catalogs are as they were', () => {
+  test('the catalog without the kind equals the first one', () => {
     assert.deepEqual(catalogs.current.groupVersions(), first.groupVersions())
     assert.deepEqual(catalogs.current.all(), first.all())
   })
 })
 
-test('whoever listens is told once of each change, with both catalogs, until they leave', () => {
+test('listeners are called once per change, with both catalogs, until they unsubscribe', () => {
   const catalogs = new CatalogSource(first)
-  const seen: (readonly [Catalog, Catalog])[] = []
-  const stop = catalogs.onChange((current, before) => seen.push([current, before]))
+  const notifications: (readonly [Catalog, Catalog])[] = []
+  const stop = catalogs.onChange((current, before) => notifications.push([current, before]))
   const second = catalogs.change({ put: [gadget('Gadget')] })
   catalogs.change({ remove: [{ group: 'none.example.com', resource: 'gadgets' }] })
-  assert.deepEqual(seen, [[second, first]])
+  assert.deepEqual(notifications, [[second, first]])
   assert.equal(catalogs.current, second)
   stop()
   catalogs.change({ remove: [gadget('Gadget')] })
-  assert.equal(seen.length, 1)
+  assert.equal(notifications.length, 1)
 })
 
 /** Reads a watch line by line, each as its type, kind and name. */

@@ -1,27 +1,25 @@
-// A kind whose versions somebody else converts, slowly and many objects at a time, for tests.
+// Fixture: a custom kind Wall in two versions, with a fake conversion webhook that a test can block or fail.
 
-import type { BatchConversion } from '../api/conversion.js'
-import { defineResource, type SubresourceDefinition } from '../api/definition.js'
-import { identityOf } from '../api/identity.js'
-import { objectMeta } from '../api/meta.schema.js'
-import type { ApiObject } from '../api/object.js'
-import { field, string, struct } from '../schema/node.js'
+import type { BatchConversion } from '@cluster-apiserver/api/api/definition/conversion-webhook.js'
+import { defineResource, type SubresourceDefinition } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { objectMeta } from '@cluster-apiserver/api/api/meta.schema.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { field, string, struct } from '@cluster-apiserver/api/schema/node.js'
 
 export const identity = identityOf('cluster')
 export const group = 'paint.example.com'
 export const [v1, v2] = [`${group}/v1`, `${group}/v2`]
 
 export const converter = {
-  /** What it was asked: how many objects, from where to where. */
   calls: [] as string[],
-  /** What it waits for before it answers. */
-  held: Promise.resolve() as Promise<unknown>,
+  blocked: Promise.resolve() as Promise<unknown>,
   problem: undefined as string | undefined,
 }
 
 export const convert: BatchConversion = async (objects, { from, to }) => {
   converter.calls.push(`${objects.length} ${from.slice(-2)}>${to.slice(-2)}`)
-  await converter.held
+  await converter.blocked
   if (converter.problem !== undefined) throw new Error(converter.problem)
   return objects.map((object) => {
     const { color, paint, ...rest } = object as ApiObject & { color?: string; paint?: string }
@@ -36,7 +34,6 @@ export interface Shade extends ApiObject {
   readonly shade?: string
 }
 
-/** What shows and writes the paint of a wall, in the version that has it. */
 const shades: SubresourceDefinition<ApiObject & { readonly paint?: string }> = {
   name: 'shade',
   verbs: ['get', 'update'],
@@ -78,7 +75,7 @@ export interface Wall {
   readonly note?: string
 }
 
-export interface Got {
+export interface Reply {
   readonly code: number
   readonly json: Wall & { readonly items: readonly Wall[]; readonly message?: string; readonly metadata: { readonly continue?: string } }
   readonly bytes: Buffer

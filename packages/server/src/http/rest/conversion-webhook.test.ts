@@ -1,40 +1,40 @@
-// A kind whose versions somebody else converts, slowly and many objects at a time: reads, lists, watches and writes in both versions.
+// Conversion webhooks: reads, lists, watches and writes of a kind in both versions, and how many calls they make.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AdmissionRequest } from '../admission/admission.js'
-import { Catalog, type Resource } from '../api/catalog.js'
-import { CatalogSource } from '../api/catalog-source.js'
-import type { BatchConversion } from '../api/conversion.js'
-import { defaultFeatureGates } from '../api/feature-gates.js'
-import type { ApiObject } from '../api/object.js'
-import { everybody } from '../auth/fixed-authorizers.js'
-import { systemClock } from '../base/clock.js'
-import { storeOfBoxes } from '../objects/fixture.js'
-import type { Engine } from '../verbs/engine.js'
+import { Catalog, CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { BatchConversion } from '@cluster-apiserver/api/api/definition/conversion-webhook.js'
+import { defaultFeatureGates } from '@cluster-apiserver/api/api/feature-gates/feature-gates.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import type { AdmissionRequest } from '../../admission/admission-plugin.js'
+import { alwaysAllow } from '../../auth/authorize.js'
+import { MemoryPressure } from '../../flow-control/memory-pressure.js'
+import { storeOfBoxes } from '../../objects/box-store.fixture.js'
+import type { Engine } from '../../verbs/engine.js'
+import { serveResource } from '../dispatch.js'
+import { requestListener } from '../pipeline/request-listener.js'
 import {
   convert,
   converter,
   definitionStoredAs,
-  type Got,
   group,
   identity,
+  type Reply,
   type Shade,
   v1,
   v2,
   type Wall,
-} from './converted-kinds.fixture.js'
-import { requestListener } from './handle.js'
-import { Pressure } from './pressure.js'
-import { serveResource } from './resource-endpoint.js'
+} from './conversion-webhook.fixture.js'
 
-describe('a kind that is converted by somebody else', { concurrency: false }, () => {
+describe('a kind with a conversion webhook', { concurrency: false }, () => {
   const catalogs = new CatalogSource(new Catalog({ identity, definitions: [definitionStoredAs('v1')], isServed: () => true }))
-  const plain = ({ object }: AdmissionRequest): ApiObject | undefined => object
-  let mutate = plain
+  const unchanged = ({ object }: AdmissionRequest): ApiObject | undefined => object
+  let mutate = unchanged
   const validated: unknown[] = []
   let server: Server
   let store: Engine['store']
@@ -47,8 +47,8 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       gates: defaultFeatureGates,
       forbidsPrivileged: false,
       clock: systemClock,
-      admission: { mutate: (request) => mutate(request), validate: ({ object }) => void validated.push(object) },
-      access: { authenticators: [], authorizers: [everybody] },
+      admission: { mutate: async (request) => mutate(request), validate: async ({ object }) => void validated.push(object) },
+      access: { authenticators: [], authorizers: [alwaysAllow] },
       reservers: [],
       newUid: () => 'uid',
       randomSuffix: () => 'xxxxx',
@@ -58,7 +58,7 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       catalogs,
       clock: systemClock,
       requestTimeoutMs: 10_000,
-      pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
+      pressure: new MemoryPressure({ bodyBytes: 1 << 20, responseBytes: 1 << 20, responseMs: 1000 }),
       hooks: [],
     })
     server = createServer(listener)
@@ -73,107 +73,114 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
   const url = (version: string, namespace: string, rest: string): string =>
     `http://127.0.0.1:${(server.address() as AddressInfo).port}/apis/${group}/${version}/namespaces/${namespace}/walls${rest}`
 
-  async function ask(
+  async function send(
     version: 'v1' | 'v2',
     namespace: string,
     rest: string,
     { method = 'GET', body, headers = {} }: { method?: string; body?: object; headers?: Record<string, string> } = {},
-  ): Promise<Got> {
+  ): Promise<Reply> {
     const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const got = await fetch(url(version, namespace, rest), { method, headers: { 'content-type': 'application/json', ...headers }, ...sent })
-    const bytes = Buffer.from(await got.arrayBuffer())
-    return { code: got.status, bytes, json: bytes[0] === 0x7b ? JSON.parse(bytes.toString()) : {} }
+    const response = await fetch(url(version, namespace, rest), {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...sent,
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    return { code: response.status, bytes, json: bytes[0] === 0x7b ? JSON.parse(bytes.toString()) : {} }
   }
 
-  /** What the converter was asked meanwhile. */
-  async function callsOf<T>(act: () => Promise<T>): Promise<{ readonly got: T; readonly asked: readonly string[] }> {
+  /** Calls of the webhook during `request`. */
+  async function callsOf<T>(request: () => Promise<T>): Promise<{ readonly response: T; readonly calls: readonly string[] }> {
     const from = converter.calls.length
-    const got = await act()
-    return { got, asked: converter.calls.slice(from) }
+    const response = await request()
+    return { response, calls: converter.calls.slice(from) }
   }
 
-  const make = (namespace: string, name: string, color: string): Promise<Got> =>
-    ask('v1', namespace, '', { method: 'POST', body: { metadata: { name }, color } })
+  const createWall = (namespace: string, name: string, color: string): Promise<Reply> =>
+    send('v1', namespace, '', { method: 'POST', body: { metadata: { name }, color } })
 
-  test('reads and writes: nobody is asked for the stored version, and once for another one', async () => {
-    const made = await callsOf(() => make('a', 'one', 'red'))
-    assert.deepEqual([made.got.code, made.asked], [201, []])
-    assert.deepEqual((await callsOf(() => ask('v1', 'a', '/one'))).asked, [])
-    const { got, asked } = await callsOf(() => ask('v2', 'a', '/one'))
-    assert.deepEqual([got.code, got.json.apiVersion, got.json.paint, got.json.color, asked], [200, v2, 'red', undefined, ['1 v1>v2']])
-    assert.equal(got.json.metadata.resourceVersion, made.got.json.metadata.resourceVersion)
-    const other = await callsOf(() => ask('v2', 'a', '', { method: 'POST', body: { metadata: { name: 'two' }, paint: 'blue' } }))
-    assert.deepEqual([other.got.code, other.got.json.paint, other.asked], [201, 'blue', ['1 v2>v1', '1 v1>v2']])
-    assert.equal((await ask('v1', 'a', '/two')).json.color, 'blue')
+  test('get and create call the webhook once for a version that is not the stored one', async () => {
+    const created = await callsOf(() => createWall('a', 'one', 'red'))
+    assert.deepEqual([created.response.code, created.calls], [201, []])
+    assert.deepEqual((await callsOf(() => send('v1', 'a', '/one'))).calls, [])
+    const { response, calls } = await callsOf(() => send('v2', 'a', '/one'))
+    assert.deepEqual(
+      [response.code, response.json.apiVersion, response.json.paint, response.json.color, calls],
+      [200, v2, 'red', undefined, ['1 v1>v2']],
+    )
+    assert.equal(response.json.metadata.resourceVersion, created.response.json.metadata.resourceVersion)
+    const other = await callsOf(() => send('v2', 'a', '', { method: 'POST', body: { metadata: { name: 'two' }, paint: 'blue' } }))
+    assert.deepEqual([other.response.code, other.response.json.paint, other.calls], [201, 'blue', ['1 v2>v1', '1 v1>v2']])
+    assert.equal((await send('v1', 'a', '/two')).json.color, 'blue')
   })
 
-  test('updates, patches, applies and dry runs, with owners in both versions', async () => {
-    const { json } = await make('b', 'one', 'red')
-    const updated = await ask('v2', 'b', '/one?fieldManager=second', { method: 'PUT', body: { ...json, apiVersion: v2, paint: 'blue' } })
+  test('update, patch, apply and dry run, with field managers in both versions', async () => {
+    const { json } = await createWall('b', 'one', 'red')
+    const updated = await send('v2', 'b', '/one?fieldManager=second', { method: 'PUT', body: { ...json, apiVersion: v2, paint: 'blue' } })
     assert.deepEqual([updated.code, updated.json.paint], [200, 'blue'])
     assert.deepEqual(
       updated.json.metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, JSON.stringify(fieldsV1)]),
       [['second', v2, '{"f:paint":{}}']],
     )
     const merge = { 'content-type': 'application/merge-patch+json' }
-    const patched = await ask('v2', 'b', '/one?fieldManager=third', {
+    const patched = await send('v2', 'b', '/one?fieldManager=third', {
       method: 'PATCH',
       headers: merge,
       body: { paint: 'green', note: 'x' },
     })
     assert.deepEqual([patched.code, patched.json.paint], [200, 'green'])
-    assert.equal((await ask('v1', 'b', '/one')).json.color, 'green')
+    assert.equal((await send('v1', 'b', '/one')).json.color, 'green')
     const apply = { 'content-type': 'application/apply-patch+yaml' }
     const config = (apiVersion: string, more: object) => ({ apiVersion, kind: 'Wall', metadata: { name: 'one' }, ...more })
-    const refused = await ask('v1', 'b', '/one?fieldManager=fourth', {
+    const refused = await send('v1', 'b', '/one?fieldManager=fourth', {
       method: 'PATCH',
       headers: apply,
       body: config(v1, { color: 'white' }),
     })
-    assert.equal(refused.code, 409, 'the field is owned under another name in another version')
-    const dry = await ask('v2', 'b', '/one?fieldManager=fourth&force=true&dryRun=All', {
+    assert.equal(refused.code, 409, 'another manager owns the field under its name in another version')
+    const dry = await send('v2', 'b', '/one?fieldManager=fourth&force=true&dryRun=All', {
       method: 'PATCH',
       headers: apply,
       body: config(v2, { paint: 'white' }),
     })
     assert.deepEqual([dry.code, dry.json.paint], [200, 'white'])
-    const forced = await ask('v1', 'b', '/one?fieldManager=fourth&force=true', {
+    const forced = await send('v1', 'b', '/one?fieldManager=fourth&force=true', {
       method: 'PATCH',
       headers: apply,
       body: config(v1, { color: 'white' }),
     })
     assert.deepEqual([forced.code, forced.json.color], [200, 'white'])
-    const owners = forced.json.metadata.managedFields?.map(({ manager, fieldsV1 }) => `${manager} ${JSON.stringify(fieldsV1)}`)
-    assert.deepEqual(owners?.sort(), ['fourth {"f:color":{}}', 'third {"f:note":{}}'])
-    const applied = await ask('v2', 'b', '/new?fieldManager=fourth', {
+    const managers = forced.json.metadata.managedFields?.map(({ manager, fieldsV1 }) => `${manager} ${JSON.stringify(fieldsV1)}`)
+    assert.deepEqual(managers?.sort(), ['fourth {"f:color":{}}', 'third {"f:note":{}}'])
+    const applied = await send('v2', 'b', '/new?fieldManager=fourth', {
       method: 'PATCH',
       headers: apply,
       body: { ...config(v2, { paint: 'white' }), metadata: { name: 'new' } },
     })
     assert.deepEqual([applied.code, applied.json.paint], [201, 'white'])
-    const gone = await ask('v2', 'b', '/one', { method: 'DELETE' })
-    assert.equal(gone.code, 200)
+    const deleted = await send('v2', 'b', '/one', { method: 'DELETE' })
+    assert.equal(deleted.code, 200)
   })
 
-  test('admission sees and changes what a view shows', async () => {
-    await make('h', 'one', 'red')
+  test('admission sees and mutates the view of a subresource', async () => {
+    await createWall('h', 'one', 'red')
     const seen: unknown[] = []
     mutate = ({ object, old }) => {
       seen.push((old as Shade | undefined)?.shade, (object as Shade | undefined)?.shade)
       return { ...object, shade: 'of green' } as Shade
     }
     validated.length = 0
-    const { code } = await ask('v2', 'h', '/one/shade', { method: 'PUT', body: { metadata: { name: 'one' }, shade: 'of blue' } })
-    mutate = plain
+    const { code } = await send('v2', 'h', '/one/shade', { method: 'PUT', body: { metadata: { name: 'one' }, shade: 'of blue' } })
+    mutate = unchanged
     assert.deepEqual([code, seen], [200, ['of red', 'of blue']])
     assert.deepEqual(
       validated.map((object) => (object as Shade).shade),
       ['of green'],
     )
-    assert.equal((await ask('v1', 'h', '/one')).json.color, 'green')
+    assert.equal((await send('v1', 'h', '/one')).json.color, 'green')
   })
 
-  test('a list of 500 is one call, what did not change is not asked for again, and pages are as long as they should be', async () => {
+  test('a list of 500 is one call, unchanged objects are not converted again, and pages have their full length', async () => {
     const fill = (from: number, to: number) =>
       Promise.all(
         Array.from({ length: to - from }, (_, i) => {
@@ -183,52 +190,52 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
         }),
       )
     await fill(0, 500)
-    const { got, asked } = await callsOf(() => ask('v2', 'c', ''))
-    assert.deepEqual(asked, ['500 v1>v2'])
-    assert.deepEqual((await callsOf(() => ask('v2', 'c', ''))).asked, [])
+    const { response, calls } = await callsOf(() => send('v2', 'c', ''))
+    assert.deepEqual(calls, ['500 v1>v2'])
+    assert.deepEqual((await callsOf(() => send('v2', 'c', ''))).calls, [])
     assert.deepEqual(
-      got.json.items.map(({ paint }) => paint),
+      response.json.items.map(({ paint }) => paint),
       Array.from({ length: 500 }, (_, i) => `c${i}`),
     )
-    assert.deepEqual((await callsOf(() => ask('v1', 'c', ''))).asked, [])
-    const page = await ask('v2', 'c', '?limit=200')
+    assert.deepEqual((await callsOf(() => send('v1', 'c', ''))).calls, [])
+    const page = await send('v2', 'c', '?limit=200')
     assert.deepEqual([page.json.items.length, page.json.items.at(-1)?.paint], [200, 'c199'])
-    const rest = await ask('v2', 'c', `?limit=400&continue=${encodeURIComponent(page.json.metadata.continue ?? '')}`)
+    const rest = await send('v2', 'c', `?limit=400&continue=${encodeURIComponent(page.json.metadata.continue ?? '')}`)
     assert.deepEqual([rest.json.items.length, rest.json.metadata.continue], [300, undefined])
-    const one = await ask('v2', 'c', '?fieldSelector=metadata.name=w1007')
+    const one = await send('v2', 'c', '?fieldSelector=metadata.name=w1007')
     assert.deepEqual(
       one.json.items.map(({ paint }) => paint),
       ['c7'],
     )
-    const protobuf = await ask('v2', 'c', '', { headers: { accept: identity.protobufMediaType } })
+    const protobuf = await send('v2', 'c', '', { headers: { accept: identity.protobufMediaType } })
     assert.equal(protobuf.bytes.toString('latin1').split('w1').length - 1, 500)
-    const yaml = await ask('v2', 'c', '?limit=1', { headers: { accept: 'application/yaml' } })
+    const yaml = await send('v2', 'c', '?limit=1', { headers: { accept: 'application/yaml' } })
     assert.match(yaml.bytes.toString(), /paint: c0\n/)
-    const table = await ask('v2', 'c', '?limit=1', { headers: { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' } })
+    const table = await send('v2', 'c', '?limit=1', { headers: { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' } })
     assert.match(table.bytes.toString(), /"cells":\["w1000"/)
     await fill(500, 1600)
-    const longer = await callsOf(() => ask('v2', 'c', ''))
-    assert.deepEqual([longer.got.json.items.length, longer.asked], [1600, ['500 v1>v2', '500 v1>v2', '100 v1>v2']])
+    const longer = await callsOf(() => send('v2', 'c', ''))
+    assert.deepEqual([longer.response.json.items.length, longer.calls], [1600, ['500 v1>v2', '500 v1>v2', '100 v1>v2']])
   })
 
-  test('what cannot be converted is told, before the list and instead of the object', async () => {
-    await make('d', 'one', 'red')
+  test('a failed conversion is a 500 error', async () => {
+    await createWall('d', 'one', 'red')
     converter.problem = 'the converter is out of order'
     for (const rest of ['', '/one']) {
-      const { code, json } = await ask('v2', 'd', rest)
+      const { code, json } = await send('v2', 'd', rest)
       assert.deepEqual(
         [code, json.message],
         [500, `Internal error occurred: conversion of Wall from ${v1} to ${v2} failed: the converter is out of order`],
       )
     }
-    const refused = await ask('v2', 'd', '', { method: 'POST', body: { metadata: { name: 'two' }, paint: 'blue' } })
+    const refused = await send('v2', 'd', '', { method: 'POST', body: { metadata: { name: 'two' }, paint: 'blue' } })
     assert.match(refused.json.message ?? '', /conversion of Wall from .*v2 to .*v1 failed/)
-    assert.equal((await ask('v1', 'd', '/two')).code, 404)
-    assert.equal((await ask('v1', 'd', '')).json.items.length, 1)
+    assert.equal((await send('v1', 'd', '/two')).code, 404)
+    assert.equal((await send('v1', 'd', '')).json.items.length, 1)
     converter.problem = undefined
   })
 
-  /** The events of a watch until it ends, or until there are so many. */
+  /** The events of a watch, until it ends or `count` were received. */
   async function watchAll(
     version: string,
     namespace: string,
@@ -258,91 +265,91 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
     return seen
   }
 
-  test('a watch keeps its order while conversion is slow, and events that wait are converted together', async () => {
-    await make('e', 'w', '0')
+  test('a watch keeps its order while conversion is slow, and converts waiting events in batches', async () => {
+    await createWall('e', 'w', '0')
     const change = async (): Promise<void> => {
       let release: () => void = () => undefined
-      converter.held = new Promise<void>((resolve) => {
+      converter.blocked = new Promise<void>((resolve) => {
         release = resolve
       })
       for (let i = 1; i <= 30; i++) {
-        await ask('v1', 'e', '/w', {
+        await send('v1', 'e', '/w', {
           method: 'PATCH',
           headers: { 'content-type': 'application/merge-patch+json' },
           body: { color: String(i) },
         })
       }
-      await Promise.all(Array.from({ length: 20 }, (_, i) => make('e', `x${10 + i}`, 'new')))
+      await Promise.all(Array.from({ length: 20 }, (_, i) => createWall('e', `x${10 + i}`, 'new')))
       release()
     }
-    const { got, asked } = await callsOf(() => watchAll('v2', 'e', 51, change))
-    assert.deepEqual(got.slice(0, 31), ['ADDED w 0', ...Array.from({ length: 30 }, (_, i) => `MODIFIED w ${i + 1}`)])
+    const { response, calls } = await callsOf(() => watchAll('v2', 'e', 51, change))
+    assert.deepEqual(response.slice(0, 31), ['ADDED w 0', ...Array.from({ length: 30 }, (_, i) => `MODIFIED w ${i + 1}`)])
     assert.deepEqual(
-      got.slice(31).sort(),
+      response.slice(31).sort(),
       Array.from({ length: 20 }, (_, i) => `ADDED x${10 + i} new`),
     )
-    assert.ok(asked.length <= 10, `${asked.length} calls for 51 events: ${asked}`)
+    assert.ok(calls.length <= 10, `${calls.length} calls for 51 events: ${calls}`)
   })
 
   test('a watch whose events cannot be converted ends with an error', async () => {
-    await make('f', 'w', 'red')
+    await createWall('f', 'w', 'red')
     const events = await watchAll('v2', 'f', 100, async () => {
       await sleep(50)
       converter.problem = 'no paint'
-      await make('f', 'x', 'red')
+      await createWall('f', 'x', 'red')
     })
     converter.problem = undefined
     assert.deepEqual(events, ['ADDED w red', `ERROR Internal error occurred: conversion of Wall from ${v1} to ${v2} failed: no paint`])
     assert.equal(store.watchers, 0)
   })
 
-  test('what was converted before the converter was another one is converted anew', async () => {
-    await make('again', 'one', 'red')
-    assert.equal((await ask('v2', 'again', '/one')).json.paint, 'red')
+  test('a changed webhook converts cached objects again', async () => {
+    await createWall('again', 'one', 'red')
+    assert.equal((await send('v2', 'again', '/one')).json.paint, 'red')
     const other: BatchConversion = async (objects, versions) =>
       (await convert(objects, versions)).map((object) => ({ ...object, note: 'by another one' }))
     catalogs.change({ put: [definitionStoredAs('v1', other)] })
-    assert.equal((await ask('v2', 'again', '/one')).json.note, 'by another one')
-    assert.equal((await ask('v2', 'again', '')).json.items[0]?.note, 'by another one')
+    assert.equal((await send('v2', 'again', '/one')).json.note, 'by another one')
+    assert.equal((await send('v2', 'again', '')).json.items[0]?.note, 'by another one')
     catalogs.change({ put: [definitionStoredAs('v1')] })
-    assert.equal((await ask('v2', 'again', '/one')).json.note, undefined)
+    assert.equal((await send('v2', 'again', '/one')).json.note, undefined)
   })
 
-  test('when another version is stored, what was written before is still read, changed and deleted', async () => {
-    await make('g', 'old', 'red')
+  test('after a change of the stored version, older entries can be read, changed and deleted', async () => {
+    await createWall('g', 'old', 'red')
     catalogs.change({ put: [definitionStoredAs('v2')] })
     const walls = catalogs.current.find(group, 'v2', 'walls') as Resource
     assert.equal(walls.storedApiVersion, v2)
-    await ask('v2', 'g', '', { method: 'POST', body: { metadata: { name: 'young' }, paint: 'blue' } })
-    const { got, asked } = await callsOf(() => ask('v2', 'g', ''))
-    assert.deepEqual([got.json.items.map(({ paint }) => paint), asked], [['red', 'blue'], ['1 v1>v2']])
+    await send('v2', 'g', '', { method: 'POST', body: { metadata: { name: 'young' }, paint: 'blue' } })
+    const { response, calls } = await callsOf(() => send('v2', 'g', ''))
+    assert.deepEqual([response.json.items.map(({ paint }) => paint), calls], [['red', 'blue'], ['1 v1>v2']])
     assert.deepEqual(
-      (await ask('v1', 'g', '')).json.items.map(({ color }) => color),
+      (await send('v1', 'g', '')).json.items.map(({ color }) => color),
       ['red', 'blue'],
     )
     const merge = { 'content-type': 'application/merge-patch+json' }
-    const patched = await ask('v1', 'g', '/old', { method: 'PATCH', headers: merge, body: { color: 'green' } })
+    const patched = await send('v1', 'g', '/old', { method: 'PATCH', headers: merge, body: { color: 'green' } })
     assert.deepEqual([patched.code, patched.json.color], [200, 'green'])
-    assert.equal(store.read({ resource: walls, namespace: 'g', name: 'old' })?.writtenAs(walls), v2)
-    for (const name of ['old', 'young']) assert.equal((await ask('v1', 'g', `/${name}`, { method: 'DELETE' })).code, 200)
+    assert.equal(store.read({ resource: walls, namespace: 'g', name: 'old' })?.writtenVersion(walls), v2)
+    for (const name of ['old', 'young']) assert.equal((await send('v1', 'g', `/${name}`, { method: 'DELETE' })).code, 200)
     assert.equal(store.count(walls, 'g'), 0)
   })
 
-  test('entries of another version, indexed by other fields, are selected by the fields of now: in pages, lists, watches and deletions', async () => {
+  test('entries in another stored version and with another index are selected by the current fields', async () => {
     catalogs.change({ put: [definitionStoredAs('v1')] })
-    for (let i = 0; i < 30; i++) await make('j', `w${10 + i}`, i % 3 === 0 ? 'red' : 'blue')
+    for (let i = 0; i < 30; i++) await createWall('j', `w${10 + i}`, i % 3 === 0 ? 'red' : 'blue')
     const selectableFields = { paint: (object: ApiObject) => (object as ApiObject & { paint?: string }).paint ?? '' }
     catalogs.change({ put: [{ ...definitionStoredAs('v2'), selectableFields }] })
-    await ask('v2', 'j', '', { method: 'POST', body: { metadata: { name: 'young' }, paint: 'red' } })
+    await send('v2', 'j', '', { method: 'POST', body: { metadata: { name: 'young' }, paint: 'red' } })
     const reds = [...Array.from({ length: 10 }, (_, i) => `w${10 + 3 * i}`), 'young']
-    const namesIn = ({ json }: Got) => json.items.map(({ metadata }) => metadata.name)
-    const { got, asked } = await callsOf(() => ask('v2', 'j', '?fieldSelector=paint=red'))
-    assert.deepEqual([got.code, namesIn(got), asked], [200, reds, ['30 v1>v2']])
-    assert.deepEqual(namesIn(await ask('v1', 'j', '?fieldSelector=paint=red')), reds, 'in the other version, too')
-    const page = await ask('v2', 'j', '?limit=4&fieldSelector=paint=red')
-    const rest = await ask('v2', 'j', `?fieldSelector=paint=red&continue=${encodeURIComponent(page.json.metadata.continue ?? '')}`)
+    const namesIn = ({ json }: Reply) => json.items.map(({ metadata }) => metadata.name)
+    const { response, calls } = await callsOf(() => send('v2', 'j', '?fieldSelector=paint=red'))
+    assert.deepEqual([response.code, namesIn(response), calls], [200, reds, ['30 v1>v2']])
+    assert.deepEqual(namesIn(await send('v1', 'j', '?fieldSelector=paint=red')), reds, 'in the other version, too')
+    const page = await send('v2', 'j', '?limit=4&fieldSelector=paint=red')
+    const rest = await send('v2', 'j', `?fieldSelector=paint=red&continue=${encodeURIComponent(page.json.metadata.continue ?? '')}`)
     assert.deepEqual([namesIn(page), namesIn(rest)], [reds.slice(0, 4), reds.slice(4)])
-    const table = await ask('v2', 'j', '?fieldSelector=paint=red', {
+    const table = await send('v2', 'j', '?fieldSelector=paint=red', {
       headers: { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' },
     })
     assert.equal(table.bytes.toString().split('"cells"').length - 1, reds.length)
@@ -352,11 +359,11 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       reds.map((name) => `ADDED ${name} red`),
     )
     converter.problem = 'no paint'
-    const failed = await ask('v2', 'j', '?fieldSelector=paint=red')
+    const failed = await send('v2', 'j', '?fieldSelector=paint=red')
     assert.deepEqual([failed.code, failed.json.message?.includes('failed: no paint')], [500, true])
     converter.problem = undefined
-    assert.equal((await ask('v2', 'j', '?fieldSelector=paint=red', { method: 'DELETE' })).code, 200)
-    assert.equal(namesIn(await ask('v2', 'j', '')).length, 20)
+    assert.equal((await send('v2', 'j', '?fieldSelector=paint=red', { method: 'DELETE' })).code, 200)
+    assert.equal(namesIn(await send('v2', 'j', '')).length, 20)
     catalogs.change({ put: [definitionStoredAs('v2')] })
   })
 })

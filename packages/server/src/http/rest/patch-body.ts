@@ -1,17 +1,17 @@
-// The body of a PATCH: which kind of patch it is, and what it says.
+// The body of a PATCH: its patch type by content type, and the decoded patch.
 
-import { badRequest } from '../api/api-error.js'
-import { readDecimals, readDecimalsInOperations } from '../codec/decimal-numbers.js'
-import { duplicatesInYaml } from '../codec/decode-object.js'
-import { parseJson } from '../codec/json.js'
-import { negotiatePatch } from '../codec/negotiation.js'
-import { readYaml } from '../codec/yaml/read-yaml.js'
-import { YamlError } from '../codec/yaml/yaml-error.js'
-import { JsonSyntaxError } from '../schema/json-parse.js'
-import { printPath } from '../schema/path.js'
-import { isRecord } from '../schema/read.js'
-import type { PatchRequest, PatchType } from '../verbs/patch.js'
-import { withSpelledTests } from './spelled-numbers.js'
+import { badRequest } from '@cluster-apiserver/api/api/api-error.js'
+import { negotiatePatch } from '@cluster-apiserver/api/codec/content-negotiation.js'
+import { yamlDuplicatesError } from '@cluster-apiserver/api/codec/decode-object.js'
+import { readDecimals, readDecimalsInOperations } from '@cluster-apiserver/api/codec/json/decimal-numbers.js'
+import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
+import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
+import { YamlError } from '@cluster-apiserver/api/codec/yaml/yaml-error.js'
+import { JsonSyntaxError } from '@cluster-apiserver/api/schema/json/parse-json.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
+import { printPath } from '@cluster-apiserver/api/schema/path.js'
+import type { PatchRequest } from '../../verbs/read-patched.js'
+import type { PatchType } from '../../verbs/worker-steps.js'
 
 const patchTypes = {
   'application/json-patch+json': 'json',
@@ -21,7 +21,7 @@ const patchTypes = {
 } as const satisfies { readonly [mediaType: string]: PatchType }
 
 const mediaTypes = Object.keys(patchTypes) as (keyof typeof patchTypes)[]
-/** Custom kinds have no merge rules by name. */
+/** Strategic merge patches are not supported for custom resources. */
 const customMediaTypes = mediaTypes.filter((type) => patchTypes[type] !== 'strategic')
 
 export const patchTypeOf = (
@@ -35,11 +35,11 @@ export const patchTypeOf = (
   return patchTypes[negotiatePatch(headers['content-type'], { types, routed: !isCustom, length: headers['content-length'] })]
 }
 
-export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError' | 'byKind'>
+type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError' | 'byKind'>
 
 export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   const read = type === 'apply' ? readConfiguration(bytes) : readJsonPatch(type, bytes)
-  // Nothing at all is no operation and no field, but for a merge patch, where it would take the place of the object.
+  // null is an empty patch, except for a merge patch, where it would replace the object.
   const body = read.patch === null && type !== 'merge' ? { ...read, patch: type === 'json' ? [] : {} } : read
   if (type === 'json' ? Array.isArray(body.patch) : isRecord(body.patch)) return body
   if (type === 'apply') throw badRequest('error decoding YAML: the applied configuration must be an object')
@@ -54,10 +54,10 @@ function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
     if (type === 'merge' && decimals)
       return { patch: value, duplicates, byKind: (schema) => readDecimals(new TextDecoder().decode(bytes), schema) }
     if (type !== 'json' || !Array.isArray(value)) return { patch: value, duplicates }
-    const patch = withSpelledTests(value, bytes)
+    const patch = withLiteralTests(value, bytes)
     const byKind: PatchBody['byKind'] = (schema) => {
       const text = new TextDecoder().decode(bytes)
-      return withSpelledTests(readDecimalsInOperations(text, value, schema) as readonly unknown[], bytes)
+      return withLiteralTests(readDecimalsInOperations(text, value, schema) as readonly unknown[], bytes)
     }
     return { patch, duplicates: [...duplicates, ...unknownInOperations(value)], ...(decimals ? { byKind } : {}) }
   } catch (thrown) {
@@ -67,22 +67,22 @@ function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   }
 }
 
-/** The reference, too, tells of so many. */
-const mostUnknown = 100
-const operationMembers = new Set(['op', 'path', 'from', 'value'])
+/** Maximum number of reported unknown fields, as in kube-apiserver. */
+const maxUnknownFields = 100
+const operationFields = new Set(['op', 'path', 'from', 'value'])
 
 function unknownInOperations(operations: unknown): readonly string[] {
   if (!Array.isArray(operations)) return []
   const unknown: string[] = []
   for (const [i, operation] of operations.entries()) {
     if (!isRecord(operation)) continue
-    for (const key in operation) if (!operationMembers.has(key)) unknown.push(`unknown field "${printPath([i, key])}"`)
-    if (unknown.length >= mostUnknown) break
+    for (const key in operation) if (!operationFields.has(key)) unknown.push(`unknown field "${printPath([i, key])}"`)
+    if (unknown.length >= maxUnknownFields) break
   }
-  return unknown.slice(0, mostUnknown)
+  return unknown.slice(0, maxUnknownFields)
 }
 
-/** True if an applied configuration is likely JSON, which is quicker to parse than YAML. */
+/** True if the body begins like a JSON object: JSON parses faster than YAML. */
 export const isJson = (bytes: Uint8Array): boolean => bytes[0] === 0x7b
 
 function readConfiguration(bytes: Uint8Array): PatchBody {
@@ -91,7 +91,8 @@ function readConfiguration(bytes: Uint8Array): PatchBody {
       const { value, careful } = parseJson(bytes)
       if (careful === undefined) return { patch: value, duplicates: [] }
     } catch (thrown) {
-      if (!(thrown instanceof JsonSyntaxError)) throw thrown // what is not JSON may still be YAML
+      // A body that begins like a JSON object may still be YAML.
+      if (!(thrown instanceof JsonSyntaxError)) throw thrown
     }
   }
   try {
@@ -100,10 +101,65 @@ function readConfiguration(bytes: Uint8Array): PatchBody {
     return {
       patch: value,
       duplicates,
-      strictError: `error strict decoding YAML: error converting YAML to JSON: ${duplicatesInYaml(duplicates)}`,
+      strictError: `error strict decoding YAML: error converting YAML to JSON: ${yamlDuplicatesError(duplicates)}`,
     }
   } catch (thrown) {
     if (thrown instanceof YamlError) throw badRequest(`error decoding YAML: error converting YAML to JSON: ${thrown.message}`)
     throw thrown
   }
 }
+
+/** kube-apiserver compares numbers of `test` operations by their literals: literals that this server would not write must fail. */
+export function withLiteralTests(operations: readonly unknown[], bytes: Uint8Array): readonly unknown[] {
+  if (!operations.some((operation) => isTest(operation) && mayHaveNumbers(operation['value']))) return operations
+  const replaced = replaceForeignLiterals(new TextDecoder().decode(bytes))
+  if (replaced === undefined) return operations
+  const reparsed = JSON.parse(replaced) as readonly unknown[]
+  return operations.map((operation, i) => (isTest(operation) ? reparsed[i] : operation))
+}
+
+const isTest = (operation: unknown): operation is Record<string, unknown> => isRecord(operation) && operation['op'] === 'test'
+
+const mayHaveNumbers = (value: unknown): boolean => typeof value === 'number' || (typeof value === 'object' && value !== null)
+
+const foreignLiteral = JSON.stringify('\u0000a number literal that is not written by this server')
+
+const charCode = (character: string): number => character.charCodeAt(0)
+const [quote, backslash, zero, nine, minus] = ['"', '\\', '0', '9', '-'].map(charCode) as [number, number, number, number, number]
+
+/** Replaces literals that this server would not write by a string; returns undefined if there are none. */
+function replaceForeignLiterals(text: string): string | undefined {
+  let out = ''
+  let copiedTo = 0
+  for (let i = 0; i < text.length; ) {
+    const character = text.charCodeAt(i)
+    if (character === quote) i = endOfString(text, i + 1)
+    else if (character === minus || (character >= zero && character <= nine)) {
+      const end = endOfNumber(text, i + 1)
+      if (!isCanonical(text.slice(i, end))) {
+        out += text.slice(copiedTo, i) + foreignLiteral
+        copiedTo = end
+      }
+      i = end
+    } else i++
+  }
+  return copiedTo === 0 ? undefined : out + text.slice(copiedTo)
+}
+
+function endOfString(text: string, from: number): number {
+  for (let i = from; i < text.length; i++) {
+    const character = text.charCodeAt(i)
+    if (character === quote) return i + 1
+    if (character === backslash) i++
+  }
+  return text.length
+}
+
+function endOfNumber(text: string, from: number): number {
+  let end = from
+  while (end < text.length && '0123456789+-.eE'.includes(text[end] as string)) end++
+  return end
+}
+
+/** Integers are written as they are, other numbers as the shortest literal. */
+const isCanonical = (literal: string): boolean => (/^-?\d+$/.test(literal) ? literal !== '-0' : String(Number(literal)) === literal)

@@ -1,34 +1,32 @@
-// DELETE on resources: one object, or all that a list would show.
+// DELETE on resources: delete and deletecollection.
 
-import { deleteOptions as deleteOptionsSchema } from '../api/meta.schema.js'
-import type { ApiObject } from '../api/object.js'
-import { type DeleteOptions, parseDeleteOptions } from '../api/options/delete-options.js'
-import { parseListOptions } from '../api/options/list-options.js'
-import { maxOptionsBytes } from '../base/most-body-bytes.js'
-import { decodeBody } from '../codec/decode-body.js'
-import { allFormats, negotiateBody } from '../codec/negotiation.js'
-import { remove } from '../verbs/delete.js'
-import { removeCollection } from '../verbs/delete-collection.js'
-import { auditSent } from './audited-bodies.js'
-import type { Exchange } from './exchange.js'
-import type { Answered } from './pipeline.js'
+import { deleteOptions as deleteOptionsSchema } from '@cluster-apiserver/api/api/meta.schema.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { type DeleteOptions, parseDeleteOptions } from '@cluster-apiserver/api/api/options/delete-options.js'
+import { parseListOptions } from '@cluster-apiserver/api/api/options/list-options.js'
+import { maxOptionsBytes } from '@cluster-apiserver/api/base/size-limits.js'
+import { allFormats, negotiateBody } from '@cluster-apiserver/api/codec/content-negotiation.js'
+import { decodeBody } from '@cluster-apiserver/api/codec/decode-object.js'
+import { remove, removeCollection } from '../../verbs/delete.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { Handled } from '../pipeline/filter.js'
+import { auditRequestBody } from '../responses/audited-bodies.js'
+import { representDocument, representLargeInWorker } from '../responses/representation.js'
+import { send } from '../responses/send-response.js'
+import { statusObject } from '../responses/status.js'
 import { readBody } from './read-body.js'
-import { representDocument } from './represent.js'
-import { represented } from './represent-large.js'
-import { send } from './respond.js'
-import { statusObject } from './status.js'
-import { formOf, listContext, type Target } from './target.js'
+import { listContext, negotiateFormat, type Target } from './target.js'
 
-export async function serveDelete(target: Target): Promise<Answered> {
+export async function serveDelete(target: Target): Promise<Handled> {
   const { exchange, call } = target
   const { resource } = call
-  const form = formOf(target)
+  const responseFormat = negotiateFormat(target)
   const options = await readDeleteOptions(target)
   const removal = call.with({ options })
   const deleted = await remove(target.server.engine, removal)
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
   if (!deleted.removed || resource.definition.deleteReturnsObject) {
-    send(exchange, { code, ...(await represented(target.server, removal, form, deleted.result)) })
+    send(exchange, { code, ...(await representLargeInWorker(target.server, removal, responseFormat, deleted.result)) })
     return true
   }
   const { subject } = resource
@@ -39,18 +37,18 @@ export async function serveDelete(target: Target): Promise<Answered> {
     kind: subject.resource,
     ...(uid === undefined ? {} : { uid }),
   }
-  send(exchange, { code, ...representDocument(form, statusObject({ status: 'Success', details })) })
+  send(exchange, { code, ...representDocument(responseFormat, statusObject({ status: 'Success', details })) })
   return true
 }
 
-export async function serveDeleteCollection(target: Target): Promise<Answered> {
-  const form = formOf(target)
+export async function serveDeleteCollection(target: Target): Promise<Handled> {
+  const responseFormat = negotiateFormat(target)
   const listOptions = parseListOptions(target.query, listContext(target))
   const options = await readDeleteOptions(target)
   await removeCollection(target.server.engine, target.call.with({ options }), listOptions)
   const { subject } = target.call.resource
   const details = { ...(subject.group === '' ? {} : { group: subject.group }), kind: subject.resource }
-  send(target.exchange, { code: 200, ...representDocument(form, statusObject({ status: 'Success', details })) })
+  send(target.exchange, { code: 200, ...representDocument(responseFormat, statusObject({ status: 'Success', details })) })
   return true
 }
 
@@ -68,5 +66,5 @@ async function readDeleteOptions(target: Target): Promise<DeleteOptions> {
 
 function auditOptions(exchange: Exchange, object: ApiObject): void {
   const apiVersion = `${exchange.catalog.identity.group({ stem: 'meta' })}/v1`
-  auditSent(exchange, { kind: 'DeleteOptions', apiVersion, schema: deleteOptionsSchema }, object)
+  auditRequestBody(exchange, { kind: 'DeleteOptions', apiVersion, schema: deleteOptionsSchema }, object)
 }

@@ -1,36 +1,43 @@
-// What a request on a resource aims at: the kind, the subresource, the object, and the form of the answer.
+// The target of a request on a resource: resource, subresource and object name, checked against the served paths and verbs.
 
-import { ApiError, badRequest, methodNotSupported, notFound } from '../api/api-error.js'
-import { Call } from '../api/call.js'
-import type { Resource, Subresource } from '../api/catalog.js'
-import type { Verb } from '../api/definition.js'
-import type { Identity } from '../api/identity.js'
-import type { ListContext } from '../api/options/list-options.js'
-import { type Query, readQuery } from '../api/options/query.js'
-import type { RequestInfo } from '../api/request-info.js'
-import { allFormats, type Format, negotiate } from '../codec/negotiation.js'
-import type { Engine } from '../verbs/engine.js'
-import type { Exchange } from './exchange.js'
-import type { ObjectForm } from './represent.js'
-import type { RequestSteps } from './request-steps.js'
-import type { Reach } from './serve-connection.js'
-import type { WatchRoom } from './watch-room.js'
-import type { SentEvents } from './watch-stream.js'
+import { ApiError, badRequest, methodNotSupported, notFound } from '@cluster-apiserver/api/api/api-error.js'
+import { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Resource, Subresource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { Verb } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import type { ListContext } from '@cluster-apiserver/api/api/options/list-options.js'
+import { type Query, readQuery } from '@cluster-apiserver/api/api/options/query.js'
+import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
+import { allFormats, type Format, negotiate } from '@cluster-apiserver/api/codec/content-negotiation.js'
+import type { Engine } from '../../verbs/engine.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import type { Handled } from '../pipeline/filter.js'
+import type { Backends } from '../proxy/backends.js'
+import type { ObjectFormat } from '../responses/representation.js'
+import type { WatchLimits } from '../watch/watch-limits.js'
+import type { SentEvents, WatchSource } from '../watch/watch-stream.js'
+import type { RequestSteps } from './worker-steps.js'
+
+/** Takes part in requests, for a test kit. */
+export interface RequestInterception {
+  /** Called with the name in the body of a create request, or ''; true ends the request. */
+  onCreate(exchange: Exchange, name: string): Promise<Handled>
+  wrapWatch(exchange: Exchange, watch: WatchSource): WatchSource
+}
 
 export interface ResourceServer {
   readonly engine: Engine
   readonly minRequestTimeoutMs: number
-  /** Who counts the events that watchers of a resource are sent. */
   readonly sentEvents?: (resource: Resource) => SentEvents
-  /** Left out: any number of them. */
-  readonly watches?: WatchRoom
-  /** Left out: nothing is passed on to anybody else. */
-  readonly reach?: Reach | undefined
-  /** The worker threads for steps on large inputs; left out: all steps run on the event loop. */
+  readonly watchLimits?: WatchLimits
+  /** Undefined: connections to kubelets, pods and services are refused. */
+  readonly backends?: Backends | undefined
+  /** Undefined: all steps run on the event loop. */
   readonly steps?: RequestSteps | undefined
+  /** Undefined without a test kit. */
+  readonly interception?: RequestInterception | undefined
 }
 
-/** A request on a resource that exists, with a method that it has. */
 export interface Target {
   readonly server: ResourceServer
   readonly exchange: Exchange
@@ -55,25 +62,29 @@ const textFormats: readonly Format[] = ['json', 'yaml']
 
 const noOptions = {}
 
-/** The resource that the path names; refuses paths that lead nowhere and methods that it does not have. */
+/** Throws 404 and 405 for paths and methods that are not served. */
 export function locate(server: ResourceServer, exchange: Exchange): Target {
   const { info } = exchange
   const resource = exchange.catalog.find(info.group, info.version, info.resource)
   const [, name = ''] = info.parts
   if (resource === undefined) throw couldNotFind()
   const isCustom = resource.definition.custom !== undefined
-  // Custom kinds have no routes: nobody looks at what stands behind a subresource of theirs.
+  // As in kube-apiserver, custom resources ignore segments after a subresource.
   if (info.parts.length > 3 && info.subresource !== 'proxy' && !isCustom) throw couldNotFind()
   const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
   if (resource.namespaced && info.namespace === '' && name !== '' && info.verb !== 'watch') throw couldNotFind()
-  // The old form of a watch has no subresources, and of the old form of a proxy nothing is left.
+  // Deprecated /watch/ paths have no subresources; deprecated /proxy/ paths are not served.
   if ((info.verb === 'watch' && info.subresource !== '') || info.verb === 'proxy') throw couldNotFind()
+  // As in kube-apiserver, custom resources warn before the path is checked further.
+  if (isCustom) warnOfDeprecation(exchange, resource, server.engine.identity)
   const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
   if (info.subresource !== '' && subresource === undefined) throw isCustom ? notFound(resource.subject, info.name) : couldNotFind()
   if (isCustom) checkCustomMethod(exchange, resource, subresource)
-  else checkMethod(exchange, resource, subresource)
-  warnOfDeprecation(exchange, resource, server.engine.identity)
+  else {
+    checkMethod(exchange, resource, subresource)
+    warnOfDeprecation(exchange, resource, server.engine.identity)
+  }
   const namespace = resource.namespaced ? info.namespace : ''
   const call = new Call(server.engine, exchange, { resource, subresource, namespace, name, options: noOptions })
   const target = { server, exchange, call, query: readQuery(info.query) }
@@ -83,22 +94,22 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
 
 function checkMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
-  // What is passed on is for others to understand.
+  // Proxied requests pass these methods to the backend.
   if (info.subresource === 'proxy' && (info.method === 'HEAD' || info.method === 'OPTIONS')) return
   if (info.method === 'HEAD' || !verbs.includes(info.verb as Verb)) throw methodNotAllowed()
   if (info.verb === 'watch' && info.method !== 'GET') throw methodNotAllowed()
-  const needsName = info.verb === 'update' || info.verb === 'patch' || info.verb === 'delete'
+  const requiresName = info.verb === 'update' || info.verb === 'patch' || info.verb === 'delete'
   const isCollectionOfAll = resource.namespaced && info.namespace === ''
   if (info.verb === 'create' && info.name !== '' && subresource === undefined) throw methodNotAllowed()
-  if (needsName && info.name === '') throw methodNotAllowed()
+  if (requiresName && info.name === '') throw methodNotAllowed()
   if (isCollectionOfAll && (info.verb === 'create' || info.verb === 'deletecollection')) throw methodNotAllowed()
 }
 
-/** Whether the path of a custom kind says its scope, as far as it must. */
+/** True if the path has a namespace for a namespaced kind (optional for list and watch), and none for a cluster-scoped one. */
 export const isInScope = ({ namespaced }: Resource, { namespace, verb }: RequestInfo): boolean =>
   namespaced ? namespace !== '' || verb === 'list' || verb === 'watch' : namespace === ''
 
-/** Custom kinds have no routes of their own: what is asked for is found out from the verb, and only then whether it can be done. */
+/** kube-apiserver has no routes for custom resources, so an unsupported verb returns another error than for built-in resources. */
 function checkCustomMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   const { verb } = info
@@ -107,7 +118,6 @@ function checkCustomMethod({ info }: Exchange, resource: Resource, subresource: 
   if (verb === 'update' && info.name === '') throw nameMissing()
 }
 
-/** Clients of a version that will go are told so with every answer. */
 function warnOfDeprecation(exchange: Exchange, { deprecation, apiVersion, kind }: Resource, identity: Identity): void {
   if (deprecation === undefined) return
   const { warning, deprecatedIn, removedIn, replacement } = deprecation
@@ -116,18 +126,18 @@ function warnOfDeprecation(exchange: Exchange, { deprecation, apiVersion, kind }
     exchange.warn(warning)
     return
   }
-  const gone = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`
+  const removal = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`
   const group = replacement === undefined ? '' : identity.group(replacement.group)
   const instead = replacement === undefined ? '' : `; use ${group === '' ? '' : `${group}/`}${replacement.version} ${replacement.kind}`
-  exchange.warn(`${apiVersion} ${kind} is deprecated in v${deprecatedIn}+${gone}${instead}`)
+  exchange.warn(`${apiVersion} ${kind} is deprecated in v${deprecatedIn}+${removal}${instead}`)
 }
 
-/** Names that would mean a folder can name no object. Whoever takes no answer that there is hears of that first. */
+/** Rejects names such as `..` or with percent-encoding; after the check for 406, as in kube-apiserver. */
 function checkNames(target: Target): void {
   const { name, namespace } = target.exchange.info
   const problem = nameProblem(name) ?? (name === namespace ? undefined : nameProblem(namespace))
   if (problem === undefined) return
-  formOf(target)
+  negotiateFormat(target)
   throw badRequest(`Name parameter invalid: ${problem}`)
 }
 
@@ -136,11 +146,11 @@ function nameProblem(name: string): string | undefined {
   return name.includes('%') ? `"${name}": may not contain '%'` : undefined
 }
 
-export function formOf(target: Target): ObjectForm {
+export function negotiateFormat(target: Target): ObjectFormat {
   const { exchange, query, server, call } = target
-  const wish = { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query }
+  const preferences = { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query }
   const identity = server.engine.identity
-  const representation = negotiate(wish, {
+  const representation = negotiate(preferences, {
     identity,
     formats: allFormats,
     ...(call.resource.definition.custom === undefined || call.subresource?.view !== undefined ? {} : { plainFormats: textFormats }),
@@ -155,16 +165,21 @@ export function formOf(target: Target): ObjectForm {
     resource: call.subresource?.shown ?? call.resource,
     query,
     rules: call,
+    addLatency: exchange.addLatency,
   }
 }
 
-/** Questions and actions are answered once, and a few parts of objects are not for people to read. */
+/** False for reviews, actions and some subresources. */
 const hasTable = ({ call: { resource, subresource } }: Target): boolean =>
   subresource === undefined
     ? resource.definition.review === undefined && resource.definition.postsTo === undefined
     : subresource.body === undefined && !subresource.hasNoTable
 
+/** True for actions, such as bindings and evictions, and for connections, such as logs and exec. */
+export const isActionOrConnection = ({ call }: Target): boolean => call.subresource?.body !== undefined
+
 export const listContext = ({ server, call: { resource } }: Target): ListContext => ({
   identity: server.engine.identity,
   fields: resource.selectable,
+  isUnpaged: !server.engine.gates('APIListChunking'),
 })

@@ -1,19 +1,20 @@
-// Watchers that were let go because they read too slowly: they may take what is on its way for a while, and then their connection is cut.
+// Watches ended because their client is too slow: unsent bytes may be read until a timeout, then the connection is cut.
 
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { EventBatch } from '../objects/watch-events.js'
-import type { Watch, WatchSink } from '../verbs/watch.js'
-import type { Exchange } from './exchange.js'
-import { lastWordsMs, WatchConnection } from './watch-connection.js'
-import { startWatchStream, type WatchForm } from './watch-stream.js'
+import type { EventBatch } from '../../objects/watch/watch-events.js'
+import type { Watch, WatchSink } from '../../verbs/watch.js'
+import type { Exchange } from '../pipeline/exchange.js'
+import { drainTimeoutMs, WatchConnection } from './watch-connection.js'
+import type { WatchEncoding } from './watch-encoding.js'
+import { startWatchStream } from './watch-stream.js'
 
-/** A watch over HTTP/1.1 of which a test says how much its client has taken. */
-function exchangeOf(waitingBytes: number) {
+/** A fake HTTP/1.1 exchange with a given number of unsent bytes. */
+function exchangeOf(unsentBytes: number) {
   const state = { isCut: false, isEnded: false, isDestroyed: false }
   const socket = {
-    writableLength: waitingBytes,
+    writableLength: unsentBytes,
     on: () => undefined,
     destroy: () => {
       state.isDestroyed = true
@@ -36,9 +37,9 @@ function exchangeOf(waitingBytes: number) {
     response,
     warnings: [],
     auditId: '',
-    lifecycle: { tell: () => undefined },
-    onLeave: () => undefined,
-    forgetHeaders: () => undefined,
+    lifecycle: { notify: () => undefined },
+    onClose: () => undefined,
+    dropHeaders: () => undefined,
     cut: () => {
       state.isCut = true
     },
@@ -46,60 +47,65 @@ function exchangeOf(waitingBytes: number) {
   return { exchange, socket, state }
 }
 
-function watchOf(waitingBytes: number) {
-  const made = exchangeOf(waitingBytes)
-  return { ...made, connection: new WatchConnection(made.exchange, 'application/json', 1024) }
+function watchOf(unsentBytes: number) {
+  const fake = exchangeOf(unsentBytes)
+  return { ...fake, connection: new WatchConnection(fake.exchange, 'application/json', 1024) }
 }
 
-test('ten thousand that take nothing are cut when their time is up, and not before; who has taken most of it keeps the connection', async () => {
+test('abandoned watches are cut after the timeout; connections are destroyed only if the client read less than half', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
-    const stuck = Array.from({ length: 10_000 }, () => watchOf(1 << 20))
+    const stalled = Array.from({ length: 10_000 }, () => watchOf(1 << 20))
     const slow = Array.from({ length: 100 }, () => watchOf(1 << 20))
     const quick = Array.from({ length: 100 }, () => watchOf(0))
-    const all = [...stuck, ...slow, ...quick]
-    for (const { connection } of all) connection.end()
+    const all = [...stalled, ...slow, ...quick]
+    for (const { connection } of all) connection.abandon()
     assert.ok(all.every(({ state }) => state.isEnded && !state.isCut))
     for (const { socket } of slow) socket.writableLength /= 4
-    mock.timers.tick(lastWordsMs - 1)
+    mock.timers.tick(drainTimeoutMs - 1)
     assert.ok(all.every(({ state }) => !state.isCut && !state.isDestroyed))
     mock.timers.tick(1)
-    for (let turns = 0; turns < 100_000 && !all.every(({ state }) => state.isCut); turns++) await nextTurn()
+    for (let iterations = 0; iterations < 100_000 && !all.every(({ state }) => state.isCut); iterations++) await nextTurn()
     assert.ok(all.every(({ state }) => state.isCut))
     assert.deepEqual(
-      [stuck, slow, quick].map((some) => some.filter(({ state }) => state.isDestroyed).length),
-      [stuck.length, 0, 0],
+      [stalled, slow, quick].map((watches) => watches.filter(({ state }) => state.isDestroyed).length),
+      [stalled.length, 0, 0],
     )
   } finally {
     mock.timers.reset()
   }
 })
 
-test('of half an event nobody has any use: the watch is cut at once', () => {
+test('a watch abandoned within an event is cut at once', () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { connection, state } = watchOf(4096)
     assert.equal(connection.write(Buffer.alloc(4096)), false)
     assert.equal(connection.isWithinEvent, true)
-    connection.end()
+    connection.abandon()
     assert.deepEqual([state.isCut, state.isEnded], [true, false])
   } finally {
     mock.timers.reset()
   }
 })
 
-test('a watch whose time is up within an event that nobody reads is let go as well', async () => {
+test('a watch that times out within an unread event is cut after the timeout', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   try {
     const { exchange, state } = exchangeOf(1 << 20)
     let sink: WatchSink | undefined
     const watch = { start: (given: WatchSink) => (sink = given), close: () => undefined } as unknown as Watch
-    const form = { contentType: 'application/json', isText: true, frames: () => Buffer.alloc(4096) } as unknown as WatchForm
-    startWatchStream(exchange, { watch, form, timeoutMs: 1000, roomBytes: 1024, sent: undefined })
-    assert.equal(sink?.events({ events: [] } as unknown as EventBatch), false, 'there is no room for all of it')
+    const encoding = {
+      contentType: 'application/json',
+      isText: true,
+      ready: () => undefined,
+      frames: () => Buffer.alloc(4096),
+    } as unknown as WatchEncoding
+    startWatchStream(exchange, { watch, encoding, timeoutMs: 1000, bufferBytes: 1024, sent: undefined })
+    assert.equal(sink?.events({ events: [] } as unknown as EventBatch), false, 'the buffer is full')
     sink?.end('done')
-    assert.ok(!(state.isEnded || state.isCut), 'what has begun may still be read')
-    mock.timers.tick(lastWordsMs)
+    assert.ok(!(state.isEnded || state.isCut), 'the event in progress can be read to its end')
+    mock.timers.tick(drainTimeoutMs)
     await nextTurn()
     assert.ok(state.isCut)
   } finally {

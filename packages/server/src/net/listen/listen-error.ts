@@ -1,4 +1,4 @@
-// The port could not be opened: why, as one sentence for the operator.
+// The error of a port that cannot be opened, with a message for the operator.
 
 export interface Endpoint {
   readonly host: string
@@ -13,9 +13,9 @@ export class ListenError extends Error {
 }
 
 function explain(error: NodeJS.ErrnoException, { host, port }: Endpoint): string {
-  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   if (error.code === 'EADDRINUSE') return `port ${port} of ${host} is in use by another process; choose another, or 0 for any free one`
-  if (error.code === 'EACCES') return `not allowed to listen on ${where}`
+  if (error.code === 'EACCES') return `not allowed to listen on ${address}`
   if (error.code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine`
-  return `cannot listen on ${where}: ${error.message}`
+  return `cannot listen on ${address}: ${error.message}`
 }

@@ -1,4 +1,4 @@
-// One port, two protocols: answers, limits, client certificates, renewal and the way down, over real sockets.
+// The TLS port over real sockets: both protocols, limits, client certificates, certificate renewal and graceful shutdown.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,22 +8,23 @@ import { Agent, get } from 'node:https'
 import { connect as connectTcp } from 'node:net'
 import { after, test } from 'node:test'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
-import { until } from '../base/until.fixture.js'
-import { issueCertificate } from './issue-certificate.js'
-import { type Listener, type ListenOptions, listen, type RequestListener } from './listen.js'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
+import { issueCertificate } from '../tls/issue-certificate.js'
+import type { RequestListener } from './http-messages.js'
+import { type Listener, type ListenOptions, listen } from './listen.js'
 import { ListenError } from './listen-error.js'
 
-const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
-const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
+const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...validity }), commonName: 'ca' }
 const serverCertificate = (name: string) =>
-  issueCertificate({ commonName: name, hosts: ['localhost', '127.0.0.1', '::1'], use: 'server', ...times }, authority)
+  issueCertificate({ commonName: name, hosts: ['localhost', '127.0.0.1', '::1'], use: 'server', ...validity }, authority)
 const certificate = serverCertificate('first')
-const open: Listener[] = []
-after(() => Promise.all(open.map((listener) => listener.close())))
+const listeners: Listener[] = []
+after(() => Promise.all(listeners.map((listener) => listener.close())))
 
 async function start(serve: RequestListener, options: Partial<ListenOptions> = {}): Promise<Listener> {
   const listener = await listen({ host: '127.0.0.1', port: 0, certificate, ...options }, serve)
-  open.push(listener)
+  listeners.push(listener)
   return listener
 }
 
@@ -70,7 +71,7 @@ test('HTTP/1.1 and HTTP/2 on one port', async () => {
   session.close()
 })
 
-test('of ten times as many connections as may be open the others are closed', async () => {
+test('connections beyond the limit are closed', async () => {
   const { port } = await start(echo, { limits: { maxConnections: 20 } })
   const sockets = Array.from({ length: 200 }, () =>
     connectTls({ host: '127.0.0.1', port, ca: authority.cert }).on('error', () => undefined),
@@ -84,6 +85,15 @@ test('of ten times as many connections as may be open the others are closed', as
   for (const socket of sockets) socket.destroy()
 })
 
+test('silent connections in all handshake slots are evicted for other clients', async () => {
+  const { port } = await start(echo, { limits: { maxHandshakes: 4 } })
+  const silent = Array.from({ length: 4 }, () => connectTcp(port, '127.0.0.1'))
+  await Promise.all(silent.map((socket) => once(socket, 'connect')))
+  assert.equal(await getHttp1(port, '/late'), 'GET /late 1.1')
+  assert.equal(await getHttp1(port, '/later'), 'GET /later 1.1')
+  for (const socket of silent) socket.destroy()
+})
+
 test('a client without ALPN gets HTTP/1.1', async () => {
   const { port } = await start(echo)
   const socket = connectTls({ host: '127.0.0.1', port, ca: authority.cert })
@@ -91,34 +101,34 @@ test('a client without ALPN gets HTTP/1.1', async () => {
   assert.match(await readAll(socket), /^HTTP\/1\.1 200 OK[\s\S]*GET \/plain 1\.1/)
 })
 
-const big = 'x'.repeat(2000)
+const longValue = 'x'.repeat(2000)
 for (const row of [
   {
     name: 'headers too long',
-    send: `GET / HTTP/1.1\r\nHost: x\r\nA: ${big}\r\n\r\n`,
+    send: `GET / HTTP/1.1\r\nHost: x\r\nA: ${longValue}\r\n\r\n`,
     limits: { maxHeaderBytes: 1000 },
-    answer: /^HTTP\/1\.1 431 /,
+    response: /^HTTP\/1\.1 431 /,
   },
-  { name: 'not HTTP', send: 'hello\r\n\r\n', limits: {}, answer: /^HTTP\/1\.1 400 / },
-  { name: 'headers too slow', send: 'GET / HTTP/1.1\r\nHost: x\r\n', limits: { headersMs: 100 }, answer: /^HTTP\/1\.1 408 / },
+  { name: 'not HTTP', send: 'hello\r\n\r\n', limits: {}, response: /^HTTP\/1\.1 400 / },
+  { name: 'headers too slow', send: 'GET / HTTP/1.1\r\nHost: x\r\n', limits: { headersMs: 100 }, response: /^HTTP\/1\.1 408 / },
   {
     name: 'body too slow',
     send: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab',
     limits: { requestMs: 100 },
-    answer: /^HTTP\/1\.1 408 /,
+    response: /^HTTP\/1\.1 408 /,
   },
-  { name: 'an idle connection', send: 'GET /last HTTP/1.1\r\nHost: x\r\n\r\n', limits: { idleMs: 50 }, answer: /^HTTP\/1\.1 200 / },
+  { name: 'an idle connection', send: 'GET /last HTTP/1.1\r\nHost: x\r\n\r\n', limits: { idleMs: 50 }, response: /^HTTP\/1\.1 200 / },
 ]) {
-  test(`ended: ${row.name}`, async () => {
+  test(`connection closed: ${row.name}`, async () => {
     const serve: RequestListener = (request, response) => void (request.method === 'POST' ? undefined : response.end())
     const { port } = await start(serve, { limits: { ...row.limits, ...(row.limits.requestMs ? { headersMs: 100 } : {}) } })
     const socket = await dial(port)
     socket.write(row.send)
-    assert.match(await readAll(socket), row.answer)
+    assert.match(await readAll(socket), row.response)
   })
 }
 
-test('a long answer outlives every time limit of requests', async () => {
+test('timeouts of requests do not end a slow response', async () => {
   const { port } = await start((_, response) => void setTimeout(() => response.end('late'), 300), {
     limits: { headersMs: 50, requestMs: 50, idleMs: 50 },
   })
@@ -133,10 +143,10 @@ const longHeaders = (count: number, bytes: number) =>
 
 test('headers of 50 KB pass, more than 64 KiB or 256 of them do not', async () => {
   const { port } = await start((request, response) => void response.end(`${JSON.stringify(request.headers).length}`.padStart(6)))
-  // Node hangs up with its answer, and a client that is still sending may not see that.
+  // Node.js closes the connection with its response, which a client that is still sending may miss.
   const http1 = async (headers: Record<string, string>): Promise<number> => {
-    const answered = once(get({ host: '127.0.0.1', port, ca: authority.cert, agent: false, headers }), 'response')
-    const [response] = await answered.catch(() => [{ statusCode: 431, resume: () => undefined }])
+    const responded = once(get({ host: '127.0.0.1', port, ca: authority.cert, agent: false, headers }), 'response')
+    const [response] = await responded.catch(() => [{ statusCode: 431, resume: () => undefined }])
     response.resume()
     return response.statusCode
   }
@@ -144,7 +154,6 @@ test('headers of 50 KB pass, more than 64 KiB or 256 of them do not', async () =
   assert.equal(await http1(longHeaders(2, 40_000)), 431)
   assert.equal(await http1(longHeaders(200, 1)), 200)
   assert.equal(await http1(longHeaders(300, 1)), 431)
-  // Ten times as much.
   assert.equal(await http1(longHeaders(20, 33_000)), 431)
   assert.equal(await http1(longHeaders(2560, 1)), 431)
   const isServed = (headers: Record<string, string>): Promise<boolean> => {
@@ -163,7 +172,7 @@ test('headers of 50 KB pass, more than 64 KiB or 256 of them do not', async () =
   assert.equal(await isServed(longHeaders(2560, 1)), false)
 })
 
-test('a client that resets stream after stream and goes away leaves no descriptor behind', { timeout: 120_000 }, async () => {
+test('an HTTP/2 rapid reset attack leaks no file descriptor', { timeout: 120_000 }, async () => {
   const { port } = await start(echo)
   const descriptors = (): number => readdirSync('/proc/self/fd').length
   const before = descriptors()
@@ -200,19 +209,19 @@ test('an idle HTTP/2 connection is closed', async () => {
   if (!session.closed) await once(session, 'close')
 })
 
-test('goaway: the request is answered, and the connection ends', async () => {
+test('goawayChance 1: the response is sent, and the session is closed with GOAWAY', async () => {
   const { port } = await start(echo, { limits: { goawayChance: 1 } })
   const session = http2To(port)
-  const gone = once(session, 'goaway')
+  const goaway = once(session, 'goaway')
   assert.equal(await getHttp2(session), 'GET / 2.0')
-  await gone
+  await goaway
 })
 
-test('plain HTTP, an abandoned handshake and a reset leave the server standing', async () => {
+test('plain HTTP, an aborted handshake and a reset do not stop the server', async () => {
   const { port } = await start(echo)
-  const plain = connectTcp(port, '127.0.0.1')
-  plain.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await once(plain.resume(), 'close')
+  const plaintext = connectTcp(port, '127.0.0.1')
+  plaintext.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(plaintext.resume(), 'close')
   const reset = await dial(port)
   reset.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nab')
   reset.destroy()
@@ -224,30 +233,31 @@ test('plain HTTP, an abandoned handshake and a reset leave the server standing',
 })
 
 for (const row of [
-  { name: 'with a client CA it is asked for', clientCa: authority.cert, seen: 'jane' },
-  { name: 'without one it is not', clientCa: undefined, seen: 'nobody' },
+  { name: 'requested with a client CA', clientCa: authority.cert, expectedName: 'jane' },
+  { name: 'not requested without a client CA', clientCa: undefined, expectedName: 'no certificate' },
 ]) {
   test(`client certificate: ${row.name}`, async () => {
     const serve: RequestListener = (request, response) => {
       const peer = (request.socket as TLSSocket).getPeerCertificate()
-      response.end(String(peer?.subject?.CN ?? 'nobody'))
+      response.end(String(peer?.subject?.CN ?? 'no certificate'))
     }
     const { port } = await start(serve, row.clientCa === undefined ? {} : { clientCa: row.clientCa })
-    const socket = await dial(port, issueCertificate({ commonName: 'jane', organizations: ['devs'], use: 'client', ...times }, authority))
+    const client = issueCertificate({ commonName: 'jane', organizations: ['devs'], use: 'client', ...validity }, authority)
+    const socket = await dial(port, client)
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    assert.match(await readAll(socket), new RegExp(`${row.seen}$|${row.seen}\r\n`))
-    assert.match(await getHttp1(port), /nobody/)
+    assert.match(await readAll(socket), new RegExp(`${row.expectedName}$|${row.expectedName}\r\n`))
+    assert.match(await getHttp1(port), /no certificate/)
   })
 }
 
 for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-  test(`client certificate: verified anew on every connection, ${version}`, async () => {
+  test(`client certificate: verified on every connection, ${version}`, async () => {
     const serve: RequestListener = (request, response) => {
       const socket = request.socket as TLSSocket
       response.end(`authorized ${socket.authorized}, reused ${socket.isSessionReused()}`)
     }
     const listener = await start(serve, { clientCa: authority.cert })
-    const client = issueCertificate({ commonName: 'jane', use: 'client', ...times }, authority)
+    const client = issueCertificate({ commonName: 'jane', use: 'client', ...validity }, authority)
     let session: Buffer | undefined
     const verified = async (): Promise<string> => {
       const socket = await dial(listener.port, {
@@ -265,12 +275,12 @@ for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     }
     assert.equal(await verified(), 'authorized true, reused false')
     assert.equal(await verified(), 'authorized true, reused false')
-    listener.setClientCa(issueCertificate({ commonName: 'other', use: 'authority', ...times }).cert)
+    listener.setClientCa(issueCertificate({ commonName: 'other', use: 'authority', ...validity }).cert)
     assert.equal(await verified(), 'authorized false, reused false')
   })
 }
 
-test('a new certificate is shown to new connections, a wrong one is refused', async () => {
+test('new connections get the new certificate; an invalid one is refused', async () => {
   const listener = await start(echo)
   const subject = async () => {
     const socket = await dial(listener.port)
@@ -285,24 +295,24 @@ test('a new certificate is shown to new connections, a wrong one is refused', as
   assert.equal(await subject(), 'second')
 })
 
-test('close lets requests end, on both protocols, and refuses new ones', async () => {
+test('close waits for open requests of both protocols, and refuses new connections', async () => {
   const release: (() => void)[] = []
   const { port, ...listener } = await start((_, response) => void release.push(() => response.end('done')))
   const agent = new Agent({ keepAlive: true })
   const session = http2To(port)
-  const answers = [getHttp1(port, '/', agent), getHttp2(session)]
+  const responses = [getHttp1(port, '/', agent), getHttp2(session)]
   await until(() => release.length >= 2)
   const closed = listener.close({ graceMs: 60_000 })
   await assert.rejects(getHttp1(port), { code: 'ECONNREFUSED' })
   for (const end of release) end()
-  assert.deepEqual(await Promise.all(answers), ['done', 'done'])
+  assert.deepEqual(await Promise.all(responses), ['done', 'done'])
   const begun = performance.now()
   await closed
   assert.ok(performance.now() - begun < 50_000)
   agent.destroy()
 })
 
-test('close cuts what has not ended in time, handshakes included', async () => {
+test('close cuts off requests and handshakes after the grace period', async () => {
   const listener = await start(() => undefined)
   const hanging = connectTcp(listener.port, '127.0.0.1')
   await once(hanging, 'connect')
@@ -313,7 +323,7 @@ test('close cuts what has not ended in time, handshakes included', async () => {
   hanging.destroy()
 })
 
-test('a port in use is one clear sentence', async () => {
+test('a port in use is a ListenError with an explanation', async () => {
   const { port } = await start(echo)
   await assert.rejects(
     start(echo, { port }),
@@ -322,16 +332,16 @@ test('a port in use is one clear sentence', async () => {
   await assert.rejects(start(echo, { host: '192.0.2.1' }), /192\.0\.2\.1 is not an address of this machine/)
 })
 
-test('an HTTP/2 stream whose body nobody read ends with its answer', async () => {
+test('an HTTP/2 stream with an unread body ends with its response', async () => {
   const listener = await start((request, response) => {
     if (request.url === '/read') request.resume().once('end', () => response.end('read'))
-    // Node itself ends streams of which nothing was read.
+    // Node.js itself ends streams of which nothing was read.
     else request.once('data', () => response.end('refused'))
   })
   const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { ca: authority.cert })
   after(() => session.destroy())
   const codes = new Map<number, number>()
-  // More than may be open at a time.
+  // More than may be open concurrently.
   for (let i = 0; i < 4; i++) {
     const streams = Array.from({ length: 100 }, () => session.request({ ':method': 'POST', ':path': '/' }, { endStream: false }))
     const bodies = await Promise.all(
@@ -355,35 +365,35 @@ test('an HTTP/2 stream whose body nobody read ends with its answer', async () =>
   assert.equal(body, 'read')
 })
 
-test('whoever goes on with his body without end after the answer is not read for ever, and an honest one keeps his connection', async () => {
+test('an endless body after the response closes the connection; a finite one keeps it', async () => {
   const { port } = await start((_request, response) => void response.writeHead(403).end('no'))
   const head = (length: string): string => `POST / HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n`
-  const piece = Buffer.alloc(65_536, 'x')
-  const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
+  const block = Buffer.alloc(65_536, 'x')
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), block, Buffer.from('\r\n')])
   const endless = [
     ['Transfer-Encoding: chunked', chunk],
-    ['Content-Length: 100000000000', piece],
+    ['Content-Length: 100000000000', block],
   ] as const
-  for (const [length, part] of endless) {
+  for (const [length, data] of endless) {
     const socket = await dial(port)
     const closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('error', () => undefined).resume()
     socket.write(head(length))
-    const more = (): void => {
-      while (!socket.destroyed && socket.write(part));
-      if (!socket.destroyed) socket.once('drain', more)
+    const writeMore = (): void => {
+      while (!socket.destroyed && socket.write(data));
+      if (!socket.destroyed) socket.once('drain', writeMore)
     }
-    more()
+    writeMore()
     await closed
   }
-  const honest = await dial(port)
-  let heard = ''
-  honest.on('data', (bytes) => (heard += bytes))
+  const finite = await dial(port)
+  let received = ''
+  finite.on('data', (bytes) => (received += bytes))
   for (let i = 0; i < 2; i++) {
-    honest.write(head('Transfer-Encoding: chunked'))
-    for (let n = 0; n < 48; n++) honest.write(chunk)
-    honest.write('0\r\n\r\n')
+    finite.write(head('Transfer-Encoding: chunked'))
+    for (let n = 0; n < 48; n++) finite.write(chunk)
+    finite.write('0\r\n\r\n')
   }
-  await until(() => heard.split('HTTP/1.1 403').length >= 3)
-  honest.destroy()
+  await until(() => received.split('HTTP/1.1 403').length >= 3)
+  finite.destroy()
 })

@@ -1,12 +1,22 @@
-// Changes of protocol through a proxy: what is said before and after, who goes when, and requests that only seem to want one.
+// Upgraded connections through the proxy: early bytes, refusals, disconnects, rate limits, and upgrades that are not taken.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  certificate,
+  cleanups,
+  dial,
+  eventually,
+  readUntil,
+  startBackend,
+  startProxy,
+  startTcp,
+  upgradeRequest,
+} from '../proxy/proxy.fixture.js'
 import { listen } from './listen.js'
-import { certificate, closing, dial, eventually, readUntil, startBackend, startProxy, startTcp, upgradeRequest } from './proxy.fixture.js'
 
 const switching = (socket: Socket): void => {
   socket.once('data', (head) => {
@@ -17,8 +27,8 @@ const switching = (socket: Socket): void => {
   })
 }
 
-test('another protocol is spoken from the 101 on, both ways, with what was sent too early', async () => {
-  const { port, ends } = await startProxy(await startTcp(switching))
+test('after a 101 bytes are passed in both directions, including early ones', async () => {
+  const { port, outcomes } = await startProxy(await startTcp(switching))
   const socket = await dial(port)
   socket.write(`${upgradeRequest('/up?x')}early`)
   const text = await readUntil(socket, 'early')
@@ -27,16 +37,16 @@ test('another protocol is spoken from the 101 on, both ways, with what was sent 
     /^HTTP\/1\.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY\/3\.1\r\n\r\nseen GET \/up\?x HTTP\/1\.1;early$/,
   )
   const large = Buffer.alloc(3 << 20, 'y')
-  let back = 0
-  socket.on('data', (chunk) => (back += chunk.length))
+  let receivedBytes = 0
+  socket.on('data', (chunk) => (receivedBytes += chunk.length))
   socket.write(large)
-  await eventually(() => back === large.length, 'all comes back')
+  await eventually(() => receivedBytes === large.length, 'all comes back')
   socket.end()
   if (!socket.closed) await once(socket, 'close')
-  await eventually(() => ends.length === 1, 'the request is over')
+  await eventually(() => outcomes.length === 1, 'the request is over')
 })
 
-test('a refused change of protocol is passed on, and a strange answer is an error', async () => {
+test('a refused upgrade is passed on; a 200 response to an upgrade is an error', async () => {
   const { url } = await startBackend((request, response) => {
     if (request.url === '/no') response.writeHead(403, { 'Content-Type': 'text/plain' }).end('you may not')
     else response.end('fine')
@@ -52,31 +62,31 @@ test('a refused change of protocol is passed on, and a strange answer is an erro
   assert.match(await readUntil(strange, 'status code 200'), /^HTTP\/1\.1 503 .*invalid upgrade response: status code 200/s)
 })
 
-test('who goes before the protocol has changed is noticed, and so is a side that ends later', async () => {
+test('a disconnect before the upgrade, or of either side after it, ends both connections', async () => {
   const sockets: Socket[] = []
   const silent = await startProxy(await startTcp((socket) => void sockets.push(socket.resume())))
   const waiting = await dial(silent.port)
   waiting.write(upgradeRequest())
-  await eventually(() => sockets.length === 1, 'the other server was reached')
+  await eventually(() => sockets.length === 1, 'the backend was reached')
   waiting.destroy()
-  await eventually(() => sockets[0]?.closed === true, 'and left again')
-  assert.deepEqual(silent.ends, ['over'])
+  await eventually(() => sockets[0]?.closed === true, 'the backend connection is closed')
+  assert.deepEqual(silent.outcomes, ['done'])
 
   const { port } = await startProxy(await startTcp((socket) => switchThenClose(socket)))
   const socket = await dial(port)
   socket.write(upgradeRequest())
-  await readUntil(socket, 'last words')
+  await readUntil(socket, 'bye')
   if (!socket.closed) await once(socket, 'close')
 })
 
 function switchThenClose(socket: Socket): void {
   socket.once('data', () => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n')
-    socket.end('last words')
+    socket.end('bye')
   })
 }
 
-test('a head of a changed protocol that cannot be passed on as it came brings nobody down', async () => {
+test('a 101 head that Node.js cannot write fails only its request', async () => {
   const heads = ['101 \x01hey\r\n', '101 Switching Protocols\r\nTrailer: X-Sum\r\n']
   const sockets: Socket[] = []
   const start = (line: string): ReturnType<typeof startProxy> =>
@@ -89,45 +99,45 @@ test('a head of a changed protocol that cannot be passed on as it came brings no
   socket.write(upgradeRequest())
   assert.match(await readUntil(socket, 'hello'), /^HTTP\/1\.1 101 Switching Protocols\r\n/)
   socket.destroy()
-  // Node writes no such header in an answer without chunks.
+  // Node.js refuses a Trailer header without chunked encoding.
   const header = await start(heads[1] as string)
   const other = await dial(header.port)
   other.write(upgradeRequest())
   await once(other.resume(), 'close')
-  await eventually(() => header.ends.length === 1, 'the request has failed')
-  assert.match(header.ends[0] as string, /trailer/i)
-  await eventually(() => sockets.every(({ destroyed }) => destroyed), 'the other server was left')
+  await eventually(() => header.outcomes.length === 1, 'the request has failed')
+  assert.match(header.outcomes[0] as string, /trailer/i)
+  await eventually(() => sockets.every(({ destroyed }) => destroyed), 'the backend connections are closed')
 })
 
-test('a changed protocol in which nothing is said ends, and one that is too quick is slowed down', async () => {
+test('an idle upgraded connection is closed, and a fast one is rate-limited', async () => {
   const quiet = await startProxy(await startTcp(switching), { limits: { upgradedIdleMs: 100 } })
   const silent = await dial(quiet.port)
   silent.write(upgradeRequest())
   await once(silent.resume(), 'close')
-  const paced = await startProxy(await startTcp(switching), { more: { bytesPerSecond: 1_000_000 } })
+  const paced = await startProxy(await startTcp(switching), { overrides: { bytesPerSecond: 1_000_000 } })
   const socket = await dial(paced.port)
   socket.write(upgradeRequest())
   await readUntil(socket, ';')
-  const begun = performance.now()
-  let back = 0
-  socket.on('data', (chunk) => (back += chunk.length))
+  const startMs = performance.now()
+  let receivedBytes = 0
+  socket.on('data', (chunk) => (receivedBytes += chunk.length))
   socket.write(Buffer.alloc(600_000))
-  await eventually(() => back === 600_000, 'all comes back')
-  assert.ok(performance.now() - begun > 300, `${performance.now() - begun} ms`)
+  await eventually(() => receivedBytes === 600_000, 'all comes back')
+  assert.ok(performance.now() - startMs > 300, `${performance.now() - startMs} ms`)
   socket.destroy()
 })
 
-test('a slow side of a changed protocol holds the other back', async () => {
+test('back-pressure of an upgraded connection reaches the other side', async () => {
   let written = 0
-  const piece = Buffer.alloc(64 << 10)
+  const block = Buffer.alloc(64 << 10)
   const url = await startTcp((socket) => {
     socket.once('data', () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
-      const more = (): void => {
-        while (!socket.destroyed && socket.write(piece)) written += piece.length
-        if (!socket.destroyed) socket.once('drain', more)
+      const writeMore = (): void => {
+        while (!socket.destroyed && socket.write(block)) written += block.length
+        if (!socket.destroyed) socket.once('drain', writeMore)
       }
-      more()
+      writeMore()
     })
   })
   const { port } = await startProxy(url)
@@ -135,7 +145,7 @@ test('a slow side of a changed protocol holds the other back', async () => {
   socket.write(upgradeRequest())
   await once(socket, 'data')
   socket.pause()
-  // Until nothing more goes: a busy machine takes its time.
+  // Waits until nothing more is written: a busy machine takes its time.
   for (let before = -1; written !== before; ) {
     before = written
     await sleep(200)
@@ -144,13 +154,14 @@ test('a slow side of a changed protocol holds the other back', async () => {
   socket.destroy()
 })
 
-test('a request that asks for another protocol is answered like any other where nobody speaks it, also one with a body', async () => {
+test('an upgrade request that is not taken gets an ordinary response, also with a body', async () => {
   const listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (request, response) => {
     let body = ''
     request.on('data', (chunk) => (body += chunk))
-    request.on('end', () => response.end(`${request.method} ${request.url} [${body}]`))
+    const upgradeHeaders = request.rawHeaders.filter((_, i, all) => all[i - 1]?.toLowerCase() === 'upgrade')
+    request.on('end', () => response.end(`${request.method} ${request.url} [${body}] ${upgradeHeaders}`))
   })
-  closing.push(() => listener.close())
+  cleanups.push(() => listener.close())
   const socket = await dial(listener.port)
   socket.write(upgradeRequest('/plain'))
   assert.match(await readUntil(socket, ']'), /^HTTP\/1\.1 200 OK\r\n.*Connection: close.*GET \/plain \[\]/s)
@@ -160,6 +171,6 @@ test('a request that asks for another protocol is answered like any other where 
   other.write(`${head}hel`)
   await sleep(30)
   other.write(`loGET /next HTTP/1.1\r\nHost: x\r\n\r\n`)
-  assert.match(await readUntil(other, '/next'), /POST \/body \[hello\].*GET \/next/s)
+  assert.match(await readUntil(other, '/next []'), /POST \/body \[hello\] h2c.*GET \/next/s)
   other.destroy()
 })

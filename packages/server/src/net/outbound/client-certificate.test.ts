@@ -1,19 +1,19 @@
-// The certificate that is shown to others may change: connections that are made later show the new one.
+// Renewed client certificates: new outbound connections use the new one.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { TLSSocket } from 'node:tls'
-import { issueCertificate, type KeyPair } from './issue-certificate.js'
+import { authority, certificate } from '../proxy/proxy.fixture.js'
+import { Upstream } from '../proxy/upstream.js'
+import { issueCertificate, type KeyPair } from '../tls/issue-certificate.js'
 import { JsonEndpoint } from './json-endpoint.js'
-import { authority, certificate } from './proxy.fixture.js'
-import { Upstream } from './upstream.js'
 
-const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
-const pairOf = (commonName: string): KeyPair => issueCertificate({ commonName, use: 'client', ...times }, authority)
+const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+const pairOf = (commonName: string): KeyPair => issueCertificate({ commonName, use: 'client', ...validity }, authority)
 
-describe('a server that says whose certificate it was shown', () => {
+describe('a server that returns the common name of the client certificate', () => {
   const server = createServer({ ...certificate, ca: authority.cert, requestCert: true }, (request, response) => {
     request.resume()
     if (request.url === '/once') response.setHeader('Connection', 'close')
@@ -29,34 +29,34 @@ describe('a server that says whose certificate it was shown', () => {
     server.close()
   })
 
-  test('an endpoint asks for the pair with each connection, and takes up no session of another one', async () => {
-    let shown = pairOf('old')
-    const endpoint = new JsonEndpoint({ url: `${url}/once`, ca: authority.cert, clientPair: () => shown }, { timeoutMs: 60_000 })
-    const ask = async (): Promise<unknown> => JSON.parse((await endpoint.post({})).body.toString())
-    assert.deepEqual([await ask(), await ask()], ['old', 'old'])
-    shown = pairOf('renewed')
-    assert.deepEqual([await ask(), await ask()], ['renewed', 'renewed'])
+  test('JsonEndpoint reads the certificate for each connection, and resumes no TLS session of another one', async () => {
+    let current = pairOf('old')
+    const endpoint = new JsonEndpoint({ url: `${url}/once`, ca: authority.cert, clientPair: () => current }, { timeoutMs: 60_000 })
+    const send = async (): Promise<unknown> => JSON.parse((await endpoint.post({})).body.toString())
+    assert.deepEqual([await send(), await send()], ['old', 'old'])
+    current = pairOf('renewed')
+    assert.deepEqual([await send(), await send()], ['renewed', 'renewed'])
     endpoint.close()
   })
 
-  test('an upstream is told of another pair, and uses no connection again that was made with the one before', async () => {
+  test('Upstream does not reuse connections with the previous certificate', async () => {
     const upstream = new Upstream({ ca: authority.cert, ...pairOf('old') })
-    const ask = (): Promise<unknown> =>
+    const send = (): Promise<unknown> =>
       new Promise((resolve, reject) => {
-        const sent = upstream.request({ url: new URL(url), method: 'GET', headers: ['Host', 'x'] })
-        sent.on('error', reject)
-        sent.on('response', (answer) => {
+        const request = upstream.request({ url: new URL(url), method: 'GET', headers: ['Host', 'x'] })
+        request.on('error', reject)
+        request.on('response', (response) => {
           let text = ''
-          answer.on('data', (part) => {
-            text += part
+          response.on('data', (chunk) => {
+            text += chunk
           })
-          answer.on('end', () => resolve(JSON.parse(text)))
+          response.on('end', () => resolve(JSON.parse(text)))
         })
-        sent.end()
+        request.end()
       })
-    assert.deepEqual([await ask(), await ask()], ['old', 'old'])
-    upstream.showCertificate(pairOf('renewed'))
-    assert.deepEqual([await ask(), await ask()], ['renewed', 'renewed'])
+    assert.deepEqual([await send(), await send()], ['old', 'old'])
+    upstream.setClientCertificate(pairOf('renewed'))
+    assert.deepEqual([await send(), await send()], ['renewed', 'renewed'])
     upstream.close()
   })
 })

@@ -1,13 +1,13 @@
-// A small proxy that understands CONNECT, for tests: over TCP with or without TLS, or over a Unix socket.
+// Fixture: an HTTP CONNECT proxy over TCP, TLS or a Unix socket.
 
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
 export class ConnectProxy {
-  /** What it was asked for, in order: `host:port`. */
-  readonly asked: string[] = []
-  /** What it answers; left out: it goes there. */
-  answer: ((socket: Socket, address: string) => void) | undefined
+  /** Addresses of CONNECT requests. */
+  readonly requested: string[] = []
+  /** Replaces the response. */
+  respond: ((socket: Socket, address: string) => void) | undefined
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
@@ -16,11 +16,11 @@ export class ConnectProxy {
     this.#server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve)
   }
 
-  static async start(where: { readonly path?: string; readonly tls?: TlsOptions } = {}): Promise<ConnectProxy> {
-    const proxy = new ConnectProxy(where.tls)
+  static async start(options: { readonly path?: string; readonly tls?: TlsOptions } = {}): Promise<ConnectProxy> {
+    const proxy = new ConnectProxy(options.tls)
     const listening = new Promise<void>((resolve) => proxy.#server.once('listening', resolve))
-    if (where.path === undefined) proxy.#server.listen(0, '127.0.0.1')
-    else proxy.#server.listen(where.path)
+    if (options.path === undefined) proxy.#server.listen(0, '127.0.0.1')
+    else proxy.#server.listen(options.path)
     await listening
     return proxy
   }
@@ -35,31 +35,31 @@ export class ConnectProxy {
   }
 
   #serve(socket: Socket): void {
-    this.#keep(socket)
+    this.#track(socket)
     let head = ''
     const read = (chunk: Buffer): void => {
       head += chunk.toString('latin1')
       if (!head.includes('\r\n\r\n')) return
       socket.off('data', read)
       const address = /^CONNECT (\S+) HTTP\/1\.1\r\n/.exec(head)?.[1] ?? ''
-      this.asked.push(address)
-      if (this.answer !== undefined) this.answer(socket, address)
+      this.requested.push(address)
+      if (this.respond !== undefined) this.respond(socket, address)
       else this.#join(socket, new URL(`http://${address}`))
     }
     socket.on('data', read)
   }
 
   #join(socket: Socket, { hostname, port }: URL): void {
-    const other = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 }, () => {
+    const upstream = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || 80 }, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
-      socket.pipe(other).pipe(socket)
+      socket.pipe(upstream).pipe(socket)
     })
-    this.#keep(other)
-    other.on('error', () => socket.destroy())
-    socket.on('error', () => other.destroy())
+    this.#track(upstream)
+    upstream.on('error', () => socket.destroy())
+    socket.on('error', () => upstream.destroy())
   }
 
-  #keep(socket: Socket): void {
+  #track(socket: Socket): void {
     this.#sockets.add(socket)
     socket.on('error', () => undefined)
     socket.on('close', () => this.#sockets.delete(socket))

@@ -1,75 +1,70 @@
-// Connections through a proxy that is asked with CONNECT, over TCP with or without TLS or over a Unix socket. What the proxy may say and how long it
-// may take is bounded; from its yes on the connection is that to the other side.
+// Tunnels through an HTTP CONNECT proxy (egress selector) over TCP, TLS or a Unix socket, with limits on its response.
 
 import { connect as connectPlain, isIP, isIPv6, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { GatheredParts } from './gathered-parts.js'
-import { describeNetworkFailure } from './network-failure.js'
-import { checkServerName } from './shown-certificate.js'
+import { checkServerName } from '../tls/certificate-flaws.js'
+import { trustedCertificates } from '../tls/trusted-certificates.js'
+import { ChunkBuffer } from './chunk-buffer.js'
+import { networkErrorMessage } from './network-error-message.js'
 
-/** Where a proxy is, and how each side knows the other. */
-export type ProxyPlace =
+export type ConnectProxyAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly tls?: ProxyTls | undefined }
 
-/** PEM. */
-export interface ProxyTls {
-  /** Left out: the authorities of this machine. */
+interface ProxyTls {
+  /** Default: the system's certificate authorities. */
   readonly ca?: string | undefined
   readonly cert: string
   readonly key: string
 }
 
-/** Opens a connection to a host and a port, ready for whatever is spoken there, within the time that is left to whoever asks. */
+/** Opens a connection to an address; `leftMs`: time that the caller has left. */
 export type Dial = (host: string, port: number, leftMs?: number) => Promise<Socket>
 
-export interface TunnelLimits {
-  /** For the connection, its encryption and the proxy's answer. */
+interface TunnelLimits {
   readonly timeoutMs: number
-  /** Of the head of the answer. */
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
-const usualLimits: TunnelLimits = { timeoutMs: 30_000, mostBytes: 16 << 10 }
+const defaultLimits: TunnelLimits = { timeoutMs: 30_000, maxBytes: 16 << 10 }
 
-export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelLimits = usualLimits): Dial {
+export function dialThrough(proxy: ConnectProxyAddress, { timeoutMs, maxBytes }: TunnelLimits = defaultLimits): Dial {
   const name = nameOf(proxy)
   return (host, port, leftMs = timeoutMs) =>
     new Promise((resolve, reject) => {
       const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
-      if (!/^[A-Za-z0-9._:[\]-]+$/.test(address)) throw new Error(`${JSON.stringify(address)} is no address`)
+      if (!/^[A-Za-z0-9._:[\]-]+$/.test(address)) throw new Error(`${JSON.stringify(address)} is not a valid address`)
       const socket = openSocket(proxy)
-      let isAsked = false
-      const parts = new GatheredParts()
-      const leave = (): void => {
+      let isRequested = false
+      const received = new ChunkBuffer()
+      const detach = (): void => {
         clearTimeout(timer)
         socket.off('data', read)
         socket.off('error', fail)
         socket.off('close', end)
       }
-      const refuse = (why: string): void => {
-        leave()
-        socket.on('error', nothing)
+      const refuse = (message: string): void => {
+        detach()
+        socket.on('error', ignore)
         socket.destroy()
-        reject(new Error(why))
+        reject(new Error(message))
       }
       const fail = (error: Error): void =>
         refuse(
-          isAsked
-            ? `reading HTTP response from CONNECT to ${address} via proxy ${name} failed: ${describeNetworkFailure(error)}`
-            : `dialing proxy ${JSON.stringify(name)} failed: ${describeNetworkFailure(error)}`,
+          isRequested
+            ? `reading HTTP response from CONNECT to ${address} via proxy ${name} failed: ${networkErrorMessage(error)}`
+            : `dialing proxy ${JSON.stringify(name)} failed: ${networkErrorMessage(error)}`,
         )
       const end = (): void => fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
       const read = (chunk: Buffer): void => {
-        // The end of the head may have begun in what came before.
-        const from = Math.max(0, parts.bytes - 3)
-        parts.add(chunk)
-        const { bytes } = parts
-        // Few bytes are expected, and no more than the bound are kept.
-        const all = parts.whole()
-        const headEnd = all.indexOf('\r\n\r\n', from)
+        // The end of the head may span two chunks.
+        const searchStart = Math.max(0, received.bytes - 3)
+        received.add(chunk)
+        const { bytes } = received
+        const all = received.join()
+        const headEnd = all.indexOf('\r\n\r\n', searchStart)
         if (headEnd < 0) {
-          if (bytes > mostBytes) refuse(`reading HTTP response from CONNECT to ${address} via proxy ${name} failed: the head is too long`)
+          if (bytes > maxBytes) refuse(`reading HTTP response from CONNECT to ${address} via proxy ${name} failed: the head is too long`)
           return
         }
         const [line = ''] = all.toString('latin1', 0, headEnd).split('\r\n', 1)
@@ -80,7 +75,7 @@ export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelL
         else if (status !== '200') refuse(`proxy error from ${name} while dialing ${address}, code ${status}: ${line.slice(9, 200)}`)
         else if (rest > 0) refuse(`unexpected ${rest} bytes of buffered data from CONNECT proxy ${JSON.stringify(name)}`)
         else {
-          leave()
+          detach()
           resolve(socket)
         }
       }
@@ -89,40 +84,40 @@ export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelL
       socket.on('close', end)
       socket.on('data', read)
       socket.once(proxy.kind === 'tcp' && proxy.tls !== undefined ? 'secureConnect' : 'connect', () => {
-        isAsked = true
+        isRequested = true
         socket.setNoDelay(true)
-        // The name of the host is that which the reference says.
+        // The same Host header as in kube-apiserver.
         socket.write(`CONNECT ${address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`)
       })
     })
 }
 
-const nothing = (): void => undefined
+const ignore = (): void => undefined
 
-const nameOf = (proxy: ProxyPlace): string => (proxy.kind === 'unix' ? proxy.path : `${proxy.host}:${proxy.port}`)
+const nameOf = (proxy: ConnectProxyAddress): string => (proxy.kind === 'unix' ? proxy.path : `${proxy.host}:${proxy.port}`)
 
-function openSocket(proxy: ProxyPlace): Socket {
+function openSocket(proxy: ConnectProxyAddress): Socket {
   if (proxy.kind === 'unix') return connectPlain({ path: proxy.path })
   const { host, port, tls } = proxy
   if (tls === undefined) return connectPlain({ host, port })
   const { ca, cert, key } = tls
-  // Whoever chooses a certificate by the name is told it; an address is no name.
+  // SNI allows no IP address.
   const servername = isIP(host) === 0 ? host : ''
-  return connectTls({ host, port, servername, cert, key, checkServerIdentity: checkServerName, ...(ca === undefined ? {} : { ca }) })
+  return connectTls({ host, port, servername, cert, key, checkServerIdentity: checkServerName, ...trustedCertificates(ca) })
 }
 
-/** What is spoken through a tunnel may fail to begin, with a certificate that does not fit its key: nobody has the tunnel then. */
+/** Destroys the tunnel if `begin` throws, such as for a certificate that does not match its key. */
 export function withTunnel<T>(tunnel: Socket, begin: () => T): T {
   try {
     return begin()
   } catch (thrown) {
-    tunnel.on('error', nothing)
+    tunnel.on('error', ignore)
     tunnel.destroy()
     throw thrown
   }
 }
 
-/** For Node's agents and requests: opens through a tunnel what they would open by themselves. */
+/** `createConnection` for http.Agent and http.request of Node.js. */
 export const createConnectionWith =
   (dial: Dial, isSecure: boolean) =>
   (options: ConnectionOptions, done: (error: Error | null, socket?: Socket) => void): undefined => {

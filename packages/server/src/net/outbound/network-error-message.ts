@@ -1,4 +1,4 @@
-// Why somebody else's server could not be reached, in the words that the users of the reference know from its messages.
+// Messages for network and TLS errors, as kube-apiserver (Go) writes them.
 
 interface NetworkError extends Error {
   readonly code?: string
@@ -9,7 +9,7 @@ interface NetworkError extends Error {
   readonly cert?: { readonly subjectaltname?: string }
 }
 
-const refusals: { readonly [code: string]: string } = {
+const connectErrors: { readonly [code: string]: string } = {
   ECONNREFUSED: 'connect: connection refused',
   EHOSTUNREACH: 'connect: no route to host',
   ENETUNREACH: 'connect: network is unreachable',
@@ -18,7 +18,7 @@ const refusals: { readonly [code: string]: string } = {
 
 const unknownAuthority = 'x509: certificate signed by unknown authority'
 
-const certificates: { readonly [code: string]: string } = {
+const certificateErrors: { readonly [code: string]: string } = {
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
@@ -28,27 +28,27 @@ const certificates: { readonly [code: string]: string } = {
   CERT_NOT_YET_VALID: 'x509: certificate has expired or is not yet valid',
 }
 
-export function describeNetworkFailure(thrown: unknown): string {
+export function networkErrorMessage(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  // A name with several addresses: each was tried.
-  if (thrown instanceof AggregateError && thrown.errors.length > 0) return describeNetworkFailure(thrown.errors.at(-1))
+  // One error for each address that was tried.
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) return networkErrorMessage(thrown.errors.at(-1))
   const { code = '', address = '', port = 0, hostname = '', message } = thrown as NetworkError
-  const refusal = refusals[code]
-  if (refusal !== undefined) return address === '' ? refusal : `dial tcp ${withPort(address, port)}: ${refusal}`
+  const connectError = connectErrors[code]
+  if (connectError !== undefined) return address === '' ? connectError : `dial tcp ${withPort(address, port)}: ${connectError}`
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${hostname}: no such host`
   if (code === 'EAI_AGAIN') return `dial tcp: lookup ${hostname}: server misbehaving`
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return describeName(thrown)
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return certificateNameError(thrown)
   if (code === 'ECONNRESET') return message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer'
   if (code === 'EPIPE') return 'write: broken pipe'
-  return certificates[code] ?? (isNoTls(code) ? 'tls: first record does not look like a TLS handshake' : message)
+  return certificateErrors[code] ?? (isPlaintextError(code) ? 'tls: first record does not look like a TLS handshake' : message)
 }
 
-/** Before a question was sent, and amid one. */
-const isNoTls = (code: string): boolean => code === 'EPROTO' || code.startsWith('ERR_SSL_')
+/** True if the server does not speak TLS. */
+const isPlaintextError = (code: string): boolean => code === 'EPROTO' || code.startsWith('ERR_SSL_')
 
 const withPort = (address: string, port: number): string => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`)
 
-function describeName({ cert, host = '' }: NetworkError): string {
+function certificateNameError({ cert, host = '' }: NetworkError): string {
   const names = (cert?.subjectaltname ?? '').split(', ').map((name) => name.replace(/^[^:]*:/, ''))
   return names.join('') === ''
     ? `x509: certificate is not valid for any names, but wanted to match ${host}`

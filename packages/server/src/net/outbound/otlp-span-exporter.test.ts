@@ -1,11 +1,11 @@
-// Spans on their way to a collector: what it gets, and what becomes of them when there is none.
+// Export of trace spans: OTLP JSON, rejected spans and the queue limit.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { silentLogger } from '../base/logger.js'
-import { type Span, SpanExporter } from './span-exporter.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { type Span, SpanExporter } from './otlp-span-exporter.js'
 
 const spanOf = (name: string): Span => ({
   traceId: 'a'.repeat(32),
@@ -19,7 +19,7 @@ const spanOf = (name: string): Span => ({
   isFailure: true,
 })
 
-describe('spans on their way', () => {
+describe('span exporter', () => {
   const bodies: string[] = []
   let collector: Server
   let code = 200
@@ -41,7 +41,7 @@ describe('spans on their way', () => {
     new SpanExporter({ url: `http://127.0.0.1:${port}/v1/traces`, logger: silentLogger, resource: { 'service.name': 's' }, batchMs: 1 })
   const portOf = (): number => (collector.address() as AddressInfo).port
 
-  test('a collector gets them as OTLP', async () => {
+  test('spans are posted as OTLP JSON', async () => {
     const exporter = exporterTo(portOf())
     exporter.add(spanOf('one'))
     exporter.add(spanOf('two'))
@@ -65,22 +65,22 @@ describe('spans on their way', () => {
     })
   })
 
-  test('what is refused, or sent to nobody, is dropped and counted', async () => {
+  test('spans are dropped and counted if the collector rejects them or cannot be reached', async () => {
     code = 503
     const refused = exporterTo(portOf())
     refused.add(spanOf('x'))
     await refused.close()
     code = 200
-    const nobody = exporterTo(1)
-    nobody.add(spanOf('x'))
-    await nobody.close()
-    for (const exporter of [refused, nobody]) assert.deepEqual([exporter.sent, exporter.dropped], [0, 1])
+    const unreachable = exporterTo(1)
+    unreachable.add(spanOf('x'))
+    await unreachable.close()
+    for (const exporter of [refused, unreachable]) assert.deepEqual([exporter.sent, exporter.dropped], [0, 1])
   })
 
-  test('there is room for so many and no more', async () => {
+  test('spans beyond the queue limit are dropped', async () => {
     const exporter = exporterTo(portOf())
     for (let i = 0; i < 5_000; i++) exporter.add(spanOf('x'))
-    // One batch is on its way, the others wait.
+    // One batch is being sent, the others are queued.
     assert.equal(exporter.dropped, 5_000 - 512 - 2_048)
     await exporter.close()
     assert.equal(exporter.sent, 512 + 2_048)

@@ -1,10 +1,7 @@
-// Sends finished spans to a collector, over HTTP in the JSON form of OTLP: some at a time, in the background, and never more than it has room for.
-// What a collector does not take is dropped and counted; nobody waits for it.
+// Exports trace spans to an OpenTelemetry collector (OTLP JSON) in batches. Refused and surplus spans are dropped and counted.
 
-import { Agent, request as httpRequest } from 'node:http'
-import { request as httpsRequest, Agent as TlsAgent } from 'node:https'
-import type { Logger } from '../base/logger.js'
-import { ask } from './ask.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { JsonEndpoint } from './json-endpoint.js'
 
 export interface Span {
   /** 32 and 16 hexadecimal digits. */
@@ -19,104 +16,95 @@ export interface Span {
   readonly isFailure: boolean
 }
 
-export interface SpanExporterOptions {
-  /** Where spans go, such as `http://localhost:4318/v1/traces`. */
+interface SpanExporterOptions {
   readonly url: string
   readonly logger: Logger
-  /** Who sends them: attributes that all spans share. */
   readonly resource: { readonly [name: string]: string }
   readonly batchMs?: number
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
-const mostWaiting = 2_048
-const mostInBatch = 512
-const closingMs = 2_000
-/** It says which spans it did not take, and nobody asks it. */
-const mostAnswerBytes = 1 << 20
+const maxWaiting = 2_048
+const maxBatchSize = 512
+const closeTimeoutMs = 2_000
+const maxResponseBytes = 1 << 20
 
 export class SpanExporter {
-  /** Spans that the collector has, and spans that it never got. */
   sent = 0
   dropped = 0
   readonly #options: SpanExporterOptions
-  readonly #agent: Agent
+  readonly #endpoint: JsonEndpoint
   #waiting: Span[] = []
   #sending: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  #isReached = true
+  #isReachable = true
 
   constructor(options: SpanExporterOptions) {
     this.#options = options
-    this.#agent = isTls(options.url) ? new TlsAgent({ keepAlive: true, maxSockets: 1 }) : new Agent({ keepAlive: true, maxSockets: 1 })
+    const { url, timeoutMs = 10_000 } = options
+    this.#endpoint = new JsonEndpoint({ url }, { timeoutMs, maxSockets: 1, maxBytes: maxResponseBytes })
   }
 
   add(span: Span): void {
-    if (this.#waiting.length >= mostWaiting) {
+    if (this.#waiting.length >= maxWaiting) {
       this.dropped++
       return
     }
     this.#waiting.push(span)
-    if (this.#waiting.length >= mostInBatch) this.#send()
+    if (this.#waiting.length >= maxBatchSize) this.#send()
     else this.#timer ??= setTimeout(() => this.#send(), this.#options.batchMs ?? 5_000).unref()
   }
 
-  /** Sends what waits, for a moment. */
+  /** Sends the remaining spans, for up to 2 s. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
-    const end = performance.now() + closingMs
+    const end = performance.now() + closeTimeoutMs
     while ((this.#waiting.length > 0 || this.#sending !== undefined) && performance.now() < end) {
       this.#send()
       let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, end - performance.now())))
-      await Promise.race([this.#sending, late])
+      const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, end - performance.now())))
+      await Promise.race([this.#sending, timeout])
       clearTimeout(timer)
     }
-    this.#agent.destroy()
+    this.#endpoint.close()
   }
 
-  /** One batch after the other. */
   #send(): void {
     if (this.#sending !== undefined || this.#waiting.length === 0) return
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const batch = this.#waiting.slice(0, mostInBatch)
-    this.#waiting = this.#waiting.slice(mostInBatch)
+    const batch = this.#waiting.slice(0, maxBatchSize)
+    this.#waiting = this.#waiting.slice(maxBatchSize)
     this.#sending = this.#post(spansJson(batch, this.#options.resource)).then(
       () => this.#finish(batch.length, undefined),
-      (error: Error) => this.#finish(batch.length, error.message),
+      (thrown: Error) => this.#finish(batch.length, thrown.message),
     )
   }
 
-  #finish(count: number, problem: string | undefined): void {
+  #finish(count: number, error: string | undefined): void {
     this.#sending = undefined
-    if (problem === undefined) this.sent += count
+    if (error === undefined) this.sent += count
     else this.dropped += count
-    const isReached = problem === undefined
-    if (this.#isReached !== isReached) {
+    const isReachable = error === undefined
+    if (this.#isReachable !== isReachable) {
       const { logger, url } = this.#options
-      if (isReached) logger.info({ url }, 'exporting traces again')
-      else logger.warn({ url, problem }, 'cannot export traces; dropping them')
+      if (isReachable) logger.info({ url }, 'exporting traces again')
+      else logger.warn({ url, error }, 'cannot export traces, dropping them; check the collector')
     }
-    this.#isReached = isReached
-    if (this.#waiting.length >= mostInBatch) this.#send()
+    this.#isReachable = isReachable
+    if (this.#waiting.length >= maxBatchSize) this.#send()
     else if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#options.batchMs ?? 5_000).unref()
   }
 
   async #post(body: string): Promise<void> {
-    const { url, patienceMs = 10_000 } = this.#options
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
-    const sent = (isTls(url) ? httpsRequest : httpRequest)(url, { method: 'POST', agent: this.#agent, headers })
-    const { status } = await ask(sent, { body, timeoutMs: patienceMs, mostBytes: mostAnswerBytes })
-    if (status < 200 || status > 299) throw new Error(`answered with status ${status}`)
+    const { status } = await this.#endpoint.post(body)
+    if (status < 200 || status > 299) throw new Error(`the collector responded with status ${status}`)
   }
 }
 
-const isTls = (url: string): boolean => url.startsWith('https:')
-
-/** The kind of a span that answers somebody, and the status of one that failed. */
-const serverSpan = 2
-const failed = 2
+/** SPAN_KIND_SERVER and STATUS_CODE_ERROR of OTLP. */
+const spanKindServer = 2
+const statusError = 2
 
 function spansJson(spans: readonly Span[], resource: SpanExporterOptions['resource']): string {
   const scopeSpans = [{ scope: { name: 'cluster-apiserver' }, spans: spans.map(spanJson) }]
@@ -128,12 +116,12 @@ const spanJson = (span: Span) => ({
   spanId: span.spanId,
   ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
   name: span.name,
-  kind: serverSpan,
+  kind: spanKindServer,
   startTimeUnixNano: nanoseconds(span.startMs),
   endTimeUnixNano: nanoseconds(span.endMs),
   attributes: attributesJson(span.attributes),
   events: span.events.map(({ name, atMs }) => ({ name, timeUnixNano: nanoseconds(atMs) })),
-  status: span.isFailure ? { code: failed } : {},
+  status: span.isFailure ? { code: statusError } : {},
 })
 
 const attributesJson = (attributes: Span['attributes']) =>
@@ -142,5 +130,5 @@ const attributesJson = (attributes: Span['attributes']) =>
     value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
   }))
 
-/** Whole microseconds are as much as a number holds. */
+/** Nanoseconds since 1970 exceed the precision of a number, microseconds do not. */
 const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`

@@ -1,12 +1,11 @@
-// Which headers of a request or an answer are passed on by somebody in between: all but those that are about one connection.
+// The headers that a proxy forwards: all but hop-by-hop headers, made valid for the protocol of the receiver.
 
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 
-/** Names and values by turns. */
 export type RawHeaders = string[]
 
-/** `Trailer` is not among them: trailers are passed on. */
+/** Without `Trailer`: trailers are forwarded. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -19,7 +18,7 @@ const hopByHop: ReadonlySet<string> = new Set([
   'http2-settings',
 ])
 
-/** The names that one side lists as meant for the other side alone. */
+/** Header names that the `Connection` header lists, which are hop-by-hop as well. */
 function listedNames(raw: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>()
   for (let i = 0; i < raw.length; i += 2) {
@@ -29,33 +28,33 @@ function listedNames(raw: readonly string[]): ReadonlySet<string> {
   return names
 }
 
-/** Those of a message that are for whoever is behind the next one. Without what `isLeftOut` says, by names in small letters. */
-export function endToEndHeaders(raw: readonly string[], isLeftOut: (name: string) => boolean = () => false): RawHeaders {
+/** End-to-end headers, without those of `isExcluded`, which gets names in lower case. */
+export function endToEndHeaders(raw: readonly string[], isExcluded: (name: string) => boolean = () => false): RawHeaders {
   const listed = listedNames(raw)
   const kept: RawHeaders = []
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] as string
     const lower = name.toLowerCase()
-    if (lower[0] === ':' || hopByHop.has(lower) || listed.has(lower) || isLeftOut(lower)) continue
+    if (lower[0] === ':' || hopByHop.has(lower) || listed.has(lower) || isExcluded(lower)) continue
     kept.push(name, raw[i + 1] as string)
   }
   return kept
 }
 
-/** The headers of a request for another server: the host that was asked for stays, and the client's address is told. */
+/** The headers of a forwarded request: keeps Host, and adds the client's address to X-Forwarded-For. */
 export function headersToForward(
   request: IncomingMessage | Http2ServerRequest,
-  isLeftOut: (name: string) => boolean = () => false,
+  isExcluded: (name: string) => boolean = () => false,
 ): RawHeaders {
   const cookies: string[] = []
   const forwarded: string[] = []
-  const headers = endToEndHeaders(request.rawHeaders, (name) => name === 'expect' || name === 'host' || isLeftOut(name))
+  const headers = endToEndHeaders(request.rawHeaders, (name) => name === 'expect' || name === 'host' || isExcluded(name))
   const kept: RawHeaders = []
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string
     const value = headers[i + 1] as string
     const lower = name.toLowerCase()
-    // HTTP/2 cuts cookies in pieces; in HTTP/1.1 they are one header.
+    // HTTP/2 splits cookies into several headers, which HTTP/1.1 does not allow.
     if (lower === 'cookie') cookies.push(value)
     else if (lower === 'x-forwarded-for') forwarded.push(value)
     else kept.push(name, value)
@@ -68,7 +67,7 @@ export function headersToForward(
   return kept
 }
 
-/** Puts one value in the place of all that there are. */
+/** Replaces all values of the header. */
 export function setHeader(headers: RawHeaders, name: string, value: string): void {
   removeHeader(headers, name)
   headers.push(name, value)
@@ -79,7 +78,7 @@ export function removeHeader(headers: RawHeaders, name: string): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === lower) headers.splice(i, 2)
 }
 
-/** Node refuses to write a second one of these in HTTP/2. */
+/** Headers of which Node.js refuses a second one in HTTP/2. */
 const singleInHttp2: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-max-age',
@@ -117,24 +116,24 @@ const singleInHttp2: ReadonlySet<string> = new Set([
   'x-content-type-options',
 ])
 
-/** Those that are lists, and mean the same in one line. */
+/** Values of these may be joined by commas. */
 const isList = (name: string): boolean => name === 'content-encoding' || name === 'content-language'
 
-/** Makes headers such that HTTP/2 can carry them: of those that may be there once the first counts, and the lines of a list are joined. */
-export function keepSingle(headers: RawHeaders): void {
-  const places = new Map<string, number>()
+/** Makes headers valid for HTTP/2: keeps the first of duplicate headers, or joins their values. */
+export function dropDuplicateHeaders(headers: RawHeaders): void {
+  const offsets = new Map<string, number>()
   let kept = 0
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string
     const value = headers[i + 1] as string
     const lower = name.toLowerCase()
     if (singleInHttp2.has(lower)) {
-      const first = places.get(lower)
+      const first = offsets.get(lower)
       if (first !== undefined) {
         if (isList(lower)) headers[first] += `, ${value}`
         continue
       }
-      places.set(lower, kept + 1)
+      offsets.set(lower, kept + 1)
     }
     headers[kept++] = name
     headers[kept++] = value

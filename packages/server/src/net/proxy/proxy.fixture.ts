@@ -1,4 +1,4 @@
-// A proxy on a port of its own, servers behind it that behave as a test wants, and clients in front of it.
+// Fixture: a proxy on its own port, fake backends behind it, and clients in front of it.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -9,19 +9,22 @@ import { createServer as createTcp, type Server, type Socket } from 'node:net'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { type Listener, listen } from '../listen/listen.js'
+import { issueCertificate } from '../tls/issue-certificate.js'
 import { headersToForward } from './forwarded-headers.js'
-import { issueCertificate } from './issue-certificate.js'
-import { type Listener, listen } from './listen.js'
 import { type Forwarding, forward } from './reverse-proxy.js'
 import { Upstream, type UpstreamLimits, type UpstreamOptions } from './upstream.js'
 
-const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
-export const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
-export const certificate = issueCertificate({ commonName: 'server', hosts: ['localhost', '127.0.0.1'], use: 'server', ...times }, authority)
+const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+export const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...validity }), commonName: 'ca' }
+export const certificate = issueCertificate(
+  { commonName: 'server', hosts: ['localhost', '127.0.0.1'], use: 'server', ...validity },
+  authority,
+)
 
-export const closing: (() => unknown)[] = []
+export const cleanups: (() => unknown)[] = []
 after(async () => {
-  for (const close of closing.reverse()) await close()
+  for (const close of cleanups.reverse()) await close()
 })
 
 export async function startBackend(
@@ -29,7 +32,7 @@ export async function startBackend(
 ): Promise<{ url: URL; server: ReturnType<typeof createServer> }> {
   const server = createServer(serve)
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  closing.push(() => {
+  cleanups.push(() => {
     server.closeAllConnections()
     server.close()
   })
@@ -45,25 +48,25 @@ export async function startTcp(serve: (socket: Socket) => void): Promise<URL> {
     serve(socket)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  closing.push(() => {
+  cleanups.push(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 }
 
-export interface Proxy {
+interface Proxy {
   readonly port: number
-  /** How each of the requests ended. */
-  readonly ends: string[]
+  /** The outcome of each forwarded request: `done`, or an error message. */
+  readonly outcomes: string[]
 }
 
 export async function startProxy(
   url: URL,
-  options: { readonly tls?: UpstreamOptions; readonly limits?: Partial<UpstreamLimits>; readonly more?: Partial<Forwarding> } = {},
+  options: { readonly tls?: UpstreamOptions; readonly limits?: Partial<UpstreamLimits>; readonly overrides?: Partial<Forwarding> } = {},
 ): Promise<Proxy> {
   const upstream = new Upstream(options.tls, options.limits)
-  const ends: string[] = []
+  const outcomes: string[] = []
   const listener: Listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (request, response) => {
     response.on('error', () => undefined)
     const begin: Forwarding['begin'] = ({ code, headers }) => {
@@ -71,36 +74,36 @@ export async function startProxy(
       for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] as string, headers[i + 1] as string)
     }
     const forwarding = { request, response, upstream, url, path: request.url ?? '', headers: headersToForward(request), begin }
-    forward({ ...forwarding, ...options.more }).then(
-      () => ends.push('over'),
+    forward({ ...forwarding, ...options.overrides }).then(
+      () => outcomes.push('done'),
       (error: Error) => {
-        ends.push(error.message)
+        outcomes.push(error.message)
         response.statusCode = 503
         response.end(error.message)
       },
     )
   })
-  closing.push(async () => {
+  cleanups.push(async () => {
     await listener.close()
     upstream.close()
   })
-  return { port: listener.port, ends }
+  return { port: listener.port, outcomes }
 }
 
-export interface Got {
+interface Reply {
   readonly code: number
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-export async function ask(
+export async function sendRequest(
   port: number,
   path: string,
   { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: Buffer | undefined } = {},
-): Promise<Got> {
-  const sent = requestHttps({ host: '127.0.0.1', port, path, method, headers, ca: authority.cert, agent: false })
-  sent.end(body)
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+): Promise<Reply> {
+  const request = requestHttps({ host: '127.0.0.1', port, path, method, headers, ca: authority.cert, agent: false })
+  request.end(body)
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
   return { code: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('latin1') }
@@ -116,16 +119,16 @@ export async function dial(port: number): Promise<TLSSocket> {
 export const upgradeRequest = (path = '/', extra = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${extra}\r\n`
 
-export async function readUntil(socket: Socket, wanted: string): Promise<string> {
+export async function readUntil(socket: Socket, expected: string): Promise<string> {
   let text = ''
-  for await (const chunk of on(socket)) {
+  for await (const chunk of chunksOf(socket)) {
     text += chunk.toString('latin1')
-    if (text.includes(wanted)) return text
+    if (text.includes(expected)) return text
   }
   throw new Error(`ended with ${JSON.stringify(text)}`)
 }
 
-async function* on(socket: Socket): AsyncGenerator<Buffer> {
+async function* chunksOf(socket: Socket): AsyncGenerator<Buffer> {
   const waiting: (Buffer | undefined)[] = []
   let wake = (): void => undefined
   const data = (chunk: Buffer): void => {
@@ -153,10 +156,10 @@ async function* on(socket: Socket): AsyncGenerator<Buffer> {
   }
 }
 
-export async function eventually(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
+export async function eventually(check: () => boolean | Promise<boolean>, condition: string): Promise<void> {
   for (let i = 0; i < 200; i++) {
     if (await check()) return
     await sleep(25)
   }
-  assert.fail(what)
+  assert.fail(condition)
 }

@@ -1,17 +1,15 @@
-// Why somebody else's server did not answer, in the words in which clients of the reference know it.
+// Errors of upstream servers, with the messages of kube-apiserver.
 
-import { describeNetworkFailure } from './network-failure.js'
+import { networkErrorMessage } from '../outbound/network-error-message.js'
 
 interface UpstreamErrorOptions extends ErrorOptions {
   readonly isTls?: boolean
   readonly isConnected?: boolean
 }
 
-/** Nothing of an answer has come. */
 export class UpstreamError extends Error {
-  /** Whether its certificate, or ours, was the reason. */
   readonly isTls: boolean
-  /** Whether it was reached at all. */
+  /** False if the connection failed. */
   readonly isConnected: boolean
 
   constructor(message: string, { isTls = false, isConnected = true, cause }: UpstreamErrorOptions = {}) {
@@ -21,7 +19,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** An answer that is none, as its reader said. */
+/** A response that the caller refused, with its body as text. */
 export class UpstreamRefusal extends Error {
   readonly code: number
   readonly text: string
@@ -36,9 +34,9 @@ export class UpstreamRefusal extends Error {
 export function upstreamError(thrown: unknown, isConnected: boolean): UpstreamError {
   if (thrown instanceof UpstreamError) return thrown
   const { code } = thrown as NodeJS.ErrnoException
-  const words = code === 'HPE_HEADER_OVERFLOW' ? tooLong : describeNetworkFailure(thrown)
-  const isTls = words.startsWith('x509:') || words.startsWith('tls:')
-  return new UpstreamError(words, { isTls, isConnected: isConnected && !isTls, cause: thrown })
+  const message = code === 'HPE_HEADER_OVERFLOW' ? headersTooLong : networkErrorMessage(thrown)
+  const isTls = message.startsWith('x509:') || message.startsWith('tls:')
+  return new UpstreamError(message, { isTls, isConnected: isConnected && !isTls, cause: thrown })
 }
 
-const tooLong = 'net/http: HTTP/1.x transport connection broken: the headers of the answer are too long'
+const headersTooLong = 'net/http: HTTP/1.x transport connection broken: the response headers are too long'

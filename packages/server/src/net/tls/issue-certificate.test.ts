@@ -1,4 +1,4 @@
-// Certificates made by hand are read back with Node's own parser, and verified by the `openssl` command where there is one.
+// Issued certificates, parsed by Node.js and verified by the `openssl` command where it is installed.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -10,11 +10,11 @@ import { test } from 'node:test'
 import * as der from './der.js'
 import { issueCertificate } from './issue-certificate.js'
 
-const times = { notBefore: Date.UTC(2026, 0, 2, 3, 4, 5), notAfter: Date.UTC(2051, 11, 31, 23, 59, 59) }
-const authority = { ...issueCertificate({ commonName: 'my ca', use: 'authority', ...times }), commonName: 'my ca' }
+const validity = { notBefore: Date.UTC(2026, 0, 2, 3, 4, 5), notAfter: Date.UTC(2051, 11, 31, 23, 59, 59) }
+const authority = { ...issueCertificate({ commonName: 'my ca', use: 'authority', ...validity }), commonName: 'my ca' }
 const hosts = ['localhost', 'a.b.svc', '127.0.0.1', '::1', '2001:db8::ff00:42:8329', '::ffff:10.1.2.3']
 
-test('an authority signs itself', () => {
+test('an authority is self-signed', () => {
   const certificate = new X509Certificate(authority.cert)
   assert.equal(certificate.ca, true)
   assert.equal(certificate.subject, 'CN=my ca')
@@ -23,7 +23,7 @@ test('an authority signs itself', () => {
 })
 
 test('a serving certificate: names, times, issuer', () => {
-  const { cert, key } = issueCertificate({ commonName: 'me', hosts, use: 'server', ...times }, authority)
+  const { cert, key } = issueCertificate({ commonName: 'me', hosts, use: 'server', ...validity }, authority)
   const certificate = new X509Certificate(cert)
   const issuer = new X509Certificate(authority.cert)
   assert.equal(certificate.ca, false)
@@ -38,32 +38,32 @@ test('a serving certificate: names, times, issuer', () => {
 })
 
 test('a client certificate: user and groups', () => {
-  const { cert } = issueCertificate({ commonName: 'jane', organizations: ['devs', 'readers'], use: 'client', ...times }, authority)
+  const { cert } = issueCertificate({ commonName: 'jane', organizations: ['devs', 'readers'], use: 'client', ...validity }, authority)
   assert.equal(new X509Certificate(cert).subject, 'O=devs\nO=readers\nCN=jane')
 })
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-/** What the command says of a certificate: its status, and its words for a failure. */
-function verify(cert: string, ...options: readonly string[]): { readonly status: number | null; readonly said: string } {
+/** Runs `openssl verify`; returns its status and output. */
+function verify(cert: string, ...options: readonly string[]): { readonly status: number | null; readonly output: string } {
   const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
   try {
     writeFileSync(join(folder, 'ca.pem'), authority.cert)
     writeFileSync(join(folder, 'cert.pem'), cert)
-    const moment = String(Date.UTC(2027, 0, 1) / 1000)
-    const flags = ['-x509_strict', '-check_ss_sig', '-attime', moment, '-CAfile', join(folder, 'ca.pem')]
+    const verificationTime = String(Date.UTC(2027, 0, 1) / 1000)
+    const flags = ['-x509_strict', '-check_ss_sig', '-attime', verificationTime, '-CAfile', join(folder, 'ca.pem')]
     const { status, stdout, stderr } = spawnSync('openssl', ['verify', ...flags, ...options, join(folder, 'cert.pem')], {
       encoding: 'utf8',
     })
-    return { status, said: stdout + stderr }
+    return { status, output: stdout + stderr }
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-test('openssl verifies what is issued', { skip: hasOpenssl ? false : 'there is no openssl command' }, () => {
-  const server = issueCertificate({ commonName: 'me', hosts, use: 'server', ...times }, authority).cert
-  const client = issueCertificate({ commonName: 'jane', organizations: ['devs'], use: 'client', ...times }, authority).cert
+test('openssl verifies the issued certificates', { skip: hasOpenssl ? false : 'there is no openssl command' }, () => {
+  const server = issueCertificate({ commonName: 'me', hosts, use: 'server', ...validity }, authority).cert
+  const client = issueCertificate({ commonName: 'jane', organizations: ['devs'], use: 'client', ...validity }, authority).cert
   const expectations = [
     { cert: authority.cert, options: ['-purpose', 'any'], status: 0 },
     { cert: server, options: ['-purpose', 'sslserver'], status: 0 },
@@ -72,11 +72,11 @@ test('openssl verifies what is issued', { skip: hasOpenssl ? false : 'there is n
     { cert: client, options: ['-purpose', 'sslclient'], status: 0 },
     { cert: client, options: ['-purpose', 'sslserver'], status: 2 },
     { cert: server, options: ['-purpose', 'sslserver', '-verify_hostname', 'other'], status: 2 },
-    { cert: issueCertificate({ commonName: 'x', use: 'server', ...times }).cert, options: [], status: 2 },
+    { cert: issueCertificate({ commonName: 'x', use: 'server', ...validity }).cert, options: [], status: 2 },
   ]
   for (const { cert, options, status } of expectations) {
-    const verdict = verify(cert, ...options)
-    assert.equal(verdict.status, status, `${options.join(' ')}: ${verdict.said}`)
+    const result = verify(cert, ...options)
+    assert.equal(result.status, status, `${options.join(' ')}: ${result.output}`)
   }
 })
 

@@ -1,11 +1,9 @@
-// Makes certificates with elliptic keys: a certificate authority, and what it signs. Written by hand because it takes milliseconds,
-// where loading a library for it takes longer than the rest of a server's start.
+// Issues X.509 certificates with ECDSA keys. Without a library, whose loading would take longer than the rest of a start.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import * as der from './der.js'
 
-/** PEM texts. */
 export interface KeyPair {
   readonly cert: string
   readonly key: string
@@ -13,19 +11,14 @@ export interface KeyPair {
 
 export interface CertificateRequest {
   readonly commonName: string
-  /** Each is one group of a user who shows the certificate. */
+  /** Groups of the user of a client certificate. */
   readonly organizations?: readonly string[]
-  /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[]
   readonly use: 'authority' | 'server' | 'client'
-  /** Mail addresses and URIs by which its owner is known as well. */
   readonly emails?: readonly string[]
   readonly uris?: readonly string[]
-  /** Whether data may be signed with it; if left out, it may. */
   readonly signsData?: boolean
-  /** Whether keys may be sent enciphered with it, as RSA keys are used for. */
   readonly enciphersKeys?: boolean
-  /** Milliseconds since 1970. */
   readonly notBefore: number
   readonly notAfter: number
 }
@@ -38,7 +31,7 @@ const ids = {
   organization: der.objectId('2.5.4.10'),
   subjectKey: der.objectId('2.5.29.14'),
   keyUsage: der.objectId('2.5.29.15'),
-  hosts: der.objectId('2.5.29.17'),
+  subjectAltName: der.objectId('2.5.29.17'),
   constraints: der.objectId('2.5.29.19'),
   authorityKey: der.objectId('2.5.29.35'),
   extendedUsage: der.objectId('2.5.29.37'),
@@ -48,41 +41,41 @@ const ids = {
 
 export type Authority = KeyPair & { readonly commonName: string }
 
-type OwnName = Pick<Authority, 'key' | 'commonName'> & Pick<CertificateRequest, 'organizations'>
+type NamedKey = Pick<Authority, 'key' | 'commonName'> & Pick<CertificateRequest, 'organizations'>
 
-/** One that was made elsewhere, with any kind of key; its name as it is written in its certificate. */
+/** A CA of the operator: DER name and PEM key, of any key type. */
 export interface SigningAuthority {
   readonly key: string
   readonly name: Buffer
 }
 
-type Signer = OwnName | SigningAuthority
+type Signer = NamedKey | SigningAuthority
 
-/** Under which name and with which key it is signed; the public half is named in it, where that is known. */
-interface Signing {
+/** Issuer of a certificate. If its public key is known, the certificate gets an authority key identifier. */
+interface Issuer {
   readonly name: Buffer
   readonly privateKey: KeyObject
   readonly publicKey: KeyObject | undefined
 }
 
-/** Signed by `authority`, or by itself when that is left out. */
+/** Issues a certificate for a new key, signed by `authority` or self-signed. */
 export function issueCertificate(request: CertificateRequest, authority?: Authority): KeyPair {
-  const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-  const key = own.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-  if (authority !== undefined) return { cert: certifyKey(request, own.publicKey, authority), key }
-  // Not by the text of the key: to read that takes longer than to make a key.
-  return { cert: certify(request, own.publicKey, { name: nameOf(request), ...own }), key }
+  const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  if (authority !== undefined) return { cert: certifyKey(request, keys.publicKey, authority), key }
+  // Uses the key object: parsing PEM takes longer than generating a key.
+  return { cert: certify(request, keys.publicKey, { name: nameOf(request), ...keys }), key }
 }
 
-/** A certificate for a key of somebody else's, of which only the public half is known. */
+/** Issues a certificate for an existing public key. */
 export function certifyKey(request: CertificateRequest, publicKey: KeyObject, authority: Signer): string {
   const privateKey = createPrivateKey(authority.key)
-  // Others may have named their key in another way.
+  // No authority key identifier: the operator's CA may have another subject key identifier than the one that is computed here.
   if ('name' in authority) return certify(request, publicKey, { name: authority.name, privateKey, publicKey: undefined })
   return certify(request, publicKey, { name: nameOf(authority), privateKey, publicKey: createPublicKey(privateKey) })
 }
 
-function certify(request: CertificateRequest, publicKey: KeyObject, signer: Signing): string {
+function certify(request: CertificateRequest, publicKey: KeyObject, signer: Issuer): string {
   const algorithm = algorithmOf(signer.privateKey)
   const body = der.sequence(
     der.explicit(0, der.integer(Buffer.from([2]))),
@@ -103,7 +96,7 @@ function algorithmOf({ asymmetricKeyType }: KeyObject): Buffer {
     case 'ec':
       return der.sequence(ids.ecdsaWithSha256)
     case 'rsa':
-      return der.sequence(ids.rsaWithSha256, der.nothing)
+      return der.sequence(ids.rsaWithSha256, der.nullValue)
     case 'ed25519':
       return der.sequence(ids.ed25519)
     default:
@@ -111,7 +104,7 @@ function algorithmOf({ asymmetricKeyType }: KeyObject): Buffer {
   }
 }
 
-/** Random, positive, and never with a leading zero byte, which DER would not allow. */
+/** 16 random bytes: positive, without a leading zero byte, which DER does not allow. */
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = 0x40 | ((bytes[0] ?? 0) & 0x3f)
@@ -123,9 +116,9 @@ function nameOf({ commonName, organizations = [] }: Pick<CertificateRequest, 'co
   return der.sequence(...organizations.map((organization) => part(ids.organization, organization)), part(ids.commonName, commonName))
 }
 
-function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObject | undefined): readonly Buffer[] {
+function extensions(request: CertificateRequest, publicKey: KeyObject, signerKey: KeyObject | undefined): readonly Buffer[] {
   const critical = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.boolean(true), der.octets(content))
-  const plain = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.octets(content))
+  const nonCritical = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.octets(content))
   const isAuthority = request.use === 'authority'
   const names = [
     ...(request.hosts ?? []).map(hostName),
@@ -135,16 +128,15 @@ function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObje
   const usage = keyUsage(request)
   return [
     critical(ids.constraints, isAuthority ? der.sequence(der.boolean(true)) : der.sequence()),
-    // One bit each, from the left: signing of data is bit 0, encipherment of keys bit 2, signing of certificates bit 5, of revocations bit 6.
     ...(usage === undefined ? [] : [critical(ids.keyUsage, usage)]),
-    ...(request.use === 'authority' ? [] : [plain(ids.extendedUsage, der.sequence(ids[request.use]))]),
-    ...(names.length === 0 ? [] : [plain(ids.hosts, der.sequence(...names))]),
-    plain(ids.subjectKey, der.octets(keyId(own))),
-    ...(signer === undefined ? [] : [plain(ids.authorityKey, der.sequence(der.implicit(0, keyId(signer))))]),
+    ...(request.use === 'authority' ? [] : [nonCritical(ids.extendedUsage, der.sequence(ids[request.use]))]),
+    ...(names.length === 0 ? [] : [nonCritical(ids.subjectAltName, der.sequence(...names))]),
+    nonCritical(ids.subjectKey, der.octets(keyId(publicKey))),
+    ...(signerKey === undefined ? [] : [nonCritical(ids.authorityKey, der.sequence(der.implicit(0, keyId(signerKey))))]),
   ]
 }
 
-/** Undefined: it says nothing of that. */
+/** Bits from the left: 0 digitalSignature, 2 keyEncipherment, 5 keyCertSign, 6 cRLSign. Undefined: no extension. */
 function keyUsage({ use, signsData = true, enciphersKeys = false }: CertificateRequest): Buffer | undefined {
   if (use === 'authority') return der.bits(Buffer.from([0b1000_0110]), 1)
   if (!signsData && !enciphersKeys) return undefined
@@ -163,12 +155,12 @@ function hostName(host: string): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  // The URL parser writes every IPv6 address in one form: hexadecimal groups, and at most one `::`.
+  // The URL parser normalizes IPv6 addresses: hexadecimal groups, at most one `::`.
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const groups = (part: string): readonly number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
-  const left = groups(head)
-  const right = groups(tail)
-  const all = [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
+  const leadingGroups = groups(head)
+  const trailingGroups = groups(tail)
+  const all = [...leadingGroups, ...new Array<number>(8 - leadingGroups.length - trailingGroups.length).fill(0), ...trailingGroups]
   return Buffer.from(all.flatMap((group) => [group >> 8, group & 255]))
 }
 

@@ -1,8 +1,8 @@
-// A certificate in two files that somebody else renews: read again when they change, kept as it was while they are wrong.
+// A certificate and key in two files, reloaded when they change. Invalid files are logged, and the previous pair is kept.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Logger } from '../base/logger.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import type { KeyPair } from './issue-certificate.js'
 
 export interface CertificateFiles {
@@ -13,47 +13,48 @@ export interface CertificateFiles {
 export interface ReloadOptions {
   readonly logger: Logger
   readonly onChange: (certificate: KeyPair) => void
-  /** How the log calls it; `serving certificate` if left out. */
-  readonly what?: string
-  /** How often the files are read. Reading is easier to get right than being told: files are replaced, linked and mounted. */
-  readonly everyMs?: number
+  /** Name in log messages; default: `serving certificate`. */
+  readonly certificateName?: string
+  /** Polling interval: file events miss replaced links and mounts. */
+  readonly pollMs?: number
 }
 
-/** Looks at the files from its making to `close`, and keeps no process alive. */
+/** Polls the files until `close`; does not keep the process alive. */
 export class ReloadingCertificate {
   readonly #files: CertificateFiles
   readonly #options: ReloadOptions
   readonly #timer: NodeJS.Timeout
   #current: KeyPair
-  /** Why they could not be used at the last look: told once, and not at every look. */
-  #problem = ''
+  /** Each error is logged once. */
+  #lastError = ''
 
-  /** Throws one sentence when the files are not a pair now. */
+  /** Throws if the key does not match the certificate. */
   constructor(files: CertificateFiles, options: ReloadOptions) {
     this.#files = files
     this.#options = options
     this.#current = readKeyPair(files)
-    this.#timer = setInterval(() => this.#look(), options.everyMs ?? 5_000).unref()
+    this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 5_000).unref()
   }
 
   get current(): KeyPair {
     return this.#current
   }
 
-  #look(): void {
-    const { logger, onChange, what = 'serving certificate' } = this.#options
+  #poll(): void {
+    const { logger, onChange, certificateName = 'serving certificate' } = this.#options
     try {
       const next = readKeyPair(this.#files, this.#current)
-      this.#problem = ''
+      this.#lastError = ''
       if (next === this.#current) return
       onChange(next)
       this.#current = next
-      logger.info({ file: this.#files.certFile }, `${what} reloaded`)
+      logger.info({ file: this.#files.certFile }, `${certificateName} reloaded`)
     } catch (thrown) {
       const error = (thrown as Error).message
-      // Between the replacement of one file and of the other this is normal; there will be another look.
-      if (error !== this.#problem) logger.warn({ error }, `cannot reload ${what}; keeping the previous one`)
-      this.#problem = error
+      // Expected for a moment, until both files are replaced.
+      if (error !== this.#lastError)
+        logger.warn({ file: this.#files.certFile, error }, `cannot reload ${certificateName}; the previous one stays in use`)
+      this.#lastError = error
     }
   }
 
@@ -62,10 +63,10 @@ export class ReloadingCertificate {
   }
 }
 
-/** What is in the files; the known pair when that is the same. */
-function readKeyPair({ certFile, keyFile }: CertificateFiles, known?: KeyPair): KeyPair {
+/** Returns `current` if nothing changed. */
+function readKeyPair({ certFile, keyFile }: CertificateFiles, current?: KeyPair): KeyPair {
   const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
-  if (known !== undefined && pair.cert === known.cert && pair.key === known.key) return known
+  if (current !== undefined && pair.cert === current.cert && pair.key === current.key) return current
   if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
     throw new Error(`the key in ${keyFile} does not belong to the certificate in ${certFile}`)
   }

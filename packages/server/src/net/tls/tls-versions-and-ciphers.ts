@@ -1,7 +1,7 @@
-// The names by which flags call TLS versions and cipher suites, and what Node calls them.
+// TLS versions and cipher suites: names in flags, and their names in Node.js (OpenSSL).
 
 export const tlsVersionNames = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'] as const
-export type TlsVersionName = (typeof tlsVersionNames)[number]
+type TlsVersionName = (typeof tlsVersionNames)[number]
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'
 
 const versions: { readonly [N in TlsVersionName]: TlsVersion } = {
@@ -13,7 +13,7 @@ const versions: { readonly [N in TlsVersionName]: TlsVersion } = {
 
 export const tlsVersionOf = (name: TlsVersionName): TlsVersion => versions[name]
 
-/** The suites of TLS 1.3 cannot be chosen one by one: they are accepted in a list, and always on. */
+/** Suites of TLS 1.3 (undefined) are accepted in flags, but always enabled. */
 const suites = {
   TLS_AES_128_GCM_SHA256: undefined,
   TLS_AES_256_GCM_SHA384: undefined,
@@ -39,12 +39,12 @@ const suites = {
   TLS_RSA_WITH_AES_256_GCM_SHA384: 'AES256-GCM-SHA384',
 } as const satisfies { readonly [name: string]: string | undefined }
 
-export type CipherSuiteName = keyof typeof suites
+type CipherSuiteName = keyof typeof suites
 export const cipherSuiteNames = Object.keys(suites) as readonly CipherSuiteName[]
 
 const suitesOfTls13 = 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256'
 
-/** The list as Node wants it; undefined for an empty list, which means Node's own choice. */
+/** Returns undefined for the default of Node.js. */
 export function ciphersOf(names: readonly CipherSuiteName[]): string | undefined {
   if (names.length === 0) return undefined
   return [suitesOfTls13, ...names.map((name) => suites[name]).filter((suite) => suite !== undefined)].join(':')

@@ -1,14 +1,14 @@
-// What an entry says of itself, in its own format and in the one before.
+// Entry headers of the current format and of format 0.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexVersionFor } from '../api/index-version.js'
-import { apiVersionOf, bytesOf, formatOf, indexVersionOf, isOwnedBy, ownersOf } from './entry-header.js'
-import { type Box, box, boxes } from './fixture.js'
-import { oldEntry } from './old-entry.fixture.js'
+import { indexVersionFor } from '@cluster-apiserver/api/api/catalog/field-index-version.js'
+import { type Box, box, boxes } from '../box-store.fixture.js'
+import { apiVersionOf, bytesOf, formatOf, indexVersionOf, ownersOf } from './entry-header.js'
+import { oldEntry } from './format-0-entry.fixture.js'
 import { encodeStored, isCurrent, type StoredKind, StoredObject } from './stored-object.js'
 
-const owned = (...uids: readonly string[]): Box => ({
+const boxOwnedBy = (...uids: readonly string[]): Box => ({
   ...box('b', { labels: { a: '1' }, color: 'red' }),
   metadata: {
     ...box('b', { labels: { a: '1' } }).metadata,
@@ -17,40 +17,31 @@ const owned = (...uids: readonly string[]): Box => ({
 })
 
 const entryOf = (value: Buffer) => ({ key: 'boxes/n/b', revision: 7, value })
-const wire = (value: Buffer): unknown =>
+const renderedJson = (value: Buffer): unknown =>
   JSON.parse(new StoredObject(entryOf(value)).render(Buffer.from('{'), Buffer.from('}'), boxes).toString())
 
-test('an entry says its format, version, index and owners, wherever its bytes are', () => {
+test('format, apiVersion, index and owners are read at any offset', () => {
   const uids = ['f5a5c0a6-6a35-4d0b-9df3-0c2b0a6ef001', 'ü'.repeat(100), 'x'.repeat(70_000), 'f5a5c0a6-6a35-4d0b-9df3-0c2b0a6ef001', '']
-  const value = encodeStored(boxes, owned(...uids))
-  const around = Buffer.concat([Buffer.alloc(3, 0xff), value, Buffer.alloc(3, 0xff)])
-  for (const entry of [bytesOf({ value }), { bytes: new Uint8Array(around), start: 3, end: 3 + value.length }]) {
+  const value = encodeStored(boxes, boxOwnedBy(...uids))
+  const padded = Buffer.concat([Buffer.alloc(3, 0xff), value, Buffer.alloc(3, 0xff)])
+  for (const entry of [bytesOf({ value }), { bytes: new Uint8Array(padded), start: 3, end: 3 + value.length }]) {
     assert.equal(formatOf(entry), 1)
     assert.equal(apiVersionOf(entry), 'v1')
     assert.equal(indexVersionOf(entry), indexVersionFor(['color']))
     assert.deepEqual(ownersOf(entry), [...new Set(uids)])
-    for (const uid of uids) assert.equal(isOwnedBy(entry, Buffer.from(uid)), true)
-    assert.equal(isOwnedBy(entry, Buffer.from('f5a5c0a6')), false)
   }
   const object = new StoredObject(entryOf(value))
   assert.deepEqual(object.index(boxes), { labels: { a: '1' }, fields: { color: 'red' } })
   assert.equal((object.decode(boxes) as Box).color, 'red')
-  assert.equal((wire(value) as Box).metadata?.resourceVersion, '7')
-})
-
-test('an object without owners has none, and its entry is little longer than it was', () => {
-  const value = encodeStored(boxes, box('b'))
-  assert.deepEqual(ownersOf(bytesOf({ value })), [])
-  assert.equal(isOwnedBy(bytesOf({ value }), Buffer.from('')), false)
-  assert.equal(value.length - oldEntry(boxes, box('b')).length, 4 + 1 + 'v1'.length + 1)
+  assert.equal((renderedJson(value) as Box).metadata?.resourceVersion, '7')
 })
 
 for (const length of [254, 255, 256, 315]) {
-  test(`a group and version of ${length} bytes, as custom kinds may have them`, () => {
+  test(`an apiVersion of ${length} bytes is read back`, () => {
     const storedApiVersion = `${'g'.repeat(length - 3)}/v1`
     const kind: StoredKind = { ...boxes, storedApiVersion, versions: new Map([[storedApiVersion, boxes.versions.get('v1') ?? boxes]]) }
     for (const uids of [[], ['u', 'w']]) {
-      const value = encodeStored(kind, owned(...uids))
+      const value = encodeStored(kind, boxOwnedBy(...uids))
       assert.equal(apiVersionOf(bytesOf({ value })), storedApiVersion)
       assert.deepEqual(ownersOf(bytesOf({ value })), uids)
       const object = new StoredObject(entryOf(value))
@@ -60,47 +51,47 @@ for (const length of [254, 255, 256, 315]) {
   })
 }
 
-test('more owners than fit into a byte', () => {
+test('more than 255 owners are read back', () => {
   const uids = Array.from({ length: 300 }, (_, i) => `uid-${i}`)
-  assert.deepEqual(ownersOf(bytesOf({ value: encodeStored(boxes, owned(...uids)) })), uids)
+  assert.deepEqual(ownersOf(bytesOf({ value: encodeStored(boxes, boxOwnedBy(...uids)) })), uids)
 })
 
-test('an entry of the format before is read like one of now, but for its owners', () => {
-  const value = oldEntry(boxes, owned('u'))
+test('an entry of format 0 is readable, but its header has neither apiVersion nor owners', () => {
+  const value = oldEntry(boxes, boxOwnedBy('u'))
   const object = new StoredObject(entryOf(value))
   assert.equal(formatOf(bytesOf({ value })), 0)
   assert.equal(apiVersionOf(bytesOf({ value })), undefined)
   assert.deepEqual(object.index(boxes), { labels: { a: '1' }, fields: { color: 'red' } })
-  assert.deepEqual(object.decode(boxes), new StoredObject(entryOf(encodeStored(boxes, owned('u')))).decode(boxes))
-  assert.deepEqual(wire(value), wire(encodeStored(boxes, owned('u'))))
+  assert.deepEqual(object.decode(boxes), new StoredObject(entryOf(encodeStored(boxes, boxOwnedBy('u')))).decode(boxes))
+  assert.deepEqual(renderedJson(value), renderedJson(encodeStored(boxes, boxOwnedBy('u'))))
   assert.throws(() => ownersOf(bytesOf({ value })), /older format/)
 })
 
-test('an entry of a newer format is refused', () => {
+test('an entry of a newer format is rejected', () => {
   const value = encodeStored(boxes, box('b'))
   value[3] = 2
   assert.throws(() => ownersOf(bytesOf({ value })), /has format 2, this server knows 1/)
   assert.throws(() => new StoredObject(entryOf(value)).decode(boxes), /has format 2/)
 })
 
-test('an entry that was indexed by other fields is indexed anew when it is asked, and keeps its labels', () => {
+test('an entry with an older index is indexed again when it is read, and keeps its labels', () => {
   const size = (object: Box): string => String(Object.keys(object.data ?? {}).length)
   const fields = { size } as NonNullable<StoredKind['indexedFields']>
-  const later: StoredKind = { ...boxes, indexedFields: fields, indexVersion: indexVersionFor(['size']) }
-  for (const value of [encodeStored(boxes, owned()), oldEntry(boxes, owned())]) {
+  const laterKind: StoredKind = { ...boxes, indexedFields: fields, indexVersion: indexVersionFor(['size']) }
+  for (const value of [encodeStored(boxes, boxOwnedBy()), oldEntry(boxes, boxOwnedBy())]) {
     const object = new StoredObject(entryOf(value))
     assert.deepEqual(object.labels(), { a: '1' })
-    assert.deepEqual(object.index(later), { labels: { a: '1' }, fields: { size: '0' } })
+    assert.deepEqual(object.index(laterKind), { labels: { a: '1' }, fields: { size: '0' } })
     assert.deepEqual(object.index({ ...boxes, indexedFields: undefined, indexVersion: indexVersionFor([]) }).fields, undefined)
     assert.deepEqual(object.index(boxes), { labels: { a: '1' }, fields: { color: 'red' } })
   }
 })
 
-test('an entry of another version is decoded from the version in which it was written', () => {
+test('an entry of another version is converted when it is decoded', () => {
   type Stored = ReturnType<StoredObject['decode']>
   const schema = { ...boxes.schema }
   const toStored = (object: Stored): Stored => ({ ...object, ...{ color: `new ${(object as Box).color}` } })
-  const later: StoredKind = {
+  const laterKind: StoredKind = {
     ...boxes,
     storedSchema: schema,
     storedApiVersion: 'v2',
@@ -109,13 +100,13 @@ test('an entry of another version is decoded from the version in which it was wr
       ['v2', { schema, toStored: undefined, fromStored: undefined }],
     ]),
   }
-  const object = new StoredObject(entryOf(encodeStored(boxes, owned())))
+  const object = new StoredObject(entryOf(encodeStored(boxes, boxOwnedBy())))
   assert.equal((object.decode(boxes) as Box).color, 'red')
-  assert.equal((object.decode(later) as Box).color, 'new red')
+  assert.equal((object.decode(laterKind) as Box).color, 'new red')
   assert.equal((object.decode(boxes) as Box).color, 'red')
-  assert.deepEqual([isCurrent(bytesOf(object.entry), boxes), isCurrent(bytesOf(object.entry), later)], [true, false])
-  const written = new StoredObject(entryOf(encodeStored(later, owned())))
-  assert.equal((written.decode(later) as Box).color, 'red')
+  assert.deepEqual([isCurrent(bytesOf(object.entry), boxes), isCurrent(bytesOf(object.entry), laterKind)], [true, false])
+  const written = new StoredObject(entryOf(encodeStored(laterKind, boxOwnedBy())))
+  assert.equal((written.decode(laterKind) as Box).color, 'red')
   assert.throws(() => written.decode(boxes), /request to convert CR from an invalid group\/version: v2/)
 })
 
@@ -126,10 +117,10 @@ for (const [name, text] of [
   ['😀', 'é'],
   ['plain', 'half \ud800'],
 ] as const) {
-  test(`texts of several bytes, before the place of the version and behind it: ${JSON.stringify([name, text])}`, () => {
+  test(`multi-byte characters before and after the inserted resourceVersion: ${JSON.stringify([name, text])}`, () => {
     const object: Box = { ...box(name), data: { text } }
     const value = encodeStored(boxes, object)
-    const { data, metadata } = wire(value) as Box
+    const { data, metadata } = renderedJson(value) as Box
     assert.deepEqual(
       { data, name: metadata?.name, version: metadata?.resourceVersion },
       { data: { text: text.toWellFormed() }, name, version: '7' },

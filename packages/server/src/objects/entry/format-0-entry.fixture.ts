@@ -1,10 +1,10 @@
-// Entries as servers wrote them before entries said what they are (format 0), for tests of what becomes of them.
+// Fixture: encodes entries of the old storage format 0. `splice` is the offset in the body at which readers insert the resourceVersion.
 //
-//   value = [index length: u32][splice: u32, with flags][index: JSON][body: JSON members]
+//   value = [index length: u32][splice and flags: u32][index: JSON][body: JSON of the object without its braces]
 
-import type { ApiObject } from '../api/object.js'
-import { compareText } from '../base/text-order.js'
-import { writeAny, writeStoredFields } from '../schema/write.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { writeAny, writeStoredFields } from '@cluster-apiserver/api/schema/json/write.js'
 import type { StoredKind } from './stored-object.js'
 
 export function oldEntry(resource: Pick<StoredKind, 'storedSchema' | 'indexedFields'>, object: ApiObject): Buffer {

@@ -1,10 +1,8 @@
-// In which version each collection was written by servers whose entries did not say so (format 0). Such entries may lie in an etcd for ever, and
-// what they are does not change when a kind is stored in another version one day: nothing is ever changed here.
+// API version of each collection in storage format 0, whose entries have no apiVersion. Never changes: such entries may remain in a store.
 
-import type { GroupName, Identity } from '../api/identity.js'
+import type { GroupName, Identity } from '@cluster-apiserver/api/api/identity.js'
 
-/** By group, as definitions name it, and version. */
-const written: readonly { readonly group: GroupName; readonly version: string; readonly resources: readonly string[] }[] = [
+const versions: readonly { readonly group: GroupName; readonly version: string; readonly resources: readonly string[] }[] = [
   {
     group: '',
     version: 'v1',
@@ -73,9 +71,9 @@ const written: readonly { readonly group: GroupName; readonly version: string; r
   },
 ]
 
-export const firstFormatVersions = (identity: Identity): ReadonlyMap<string, string> =>
+export const format0Versions = (identity: Identity): ReadonlyMap<string, string> =>
   new Map(
-    written.flatMap(({ group: stem, version, resources }) => {
+    versions.flatMap(({ group: stem, version, resources }) => {
       const group = identity.group(stem)
       return resources.map(
         (resource) => (group === '' ? [resource, version] : [`${resource}.${group}`, `${group}/${version}`]) as [string, string],

@@ -1,44 +1,40 @@
-// An object as it lies in the store: wire JSON without its type and version, behind a small header that says what it is.
-//
-// `body` is what stands between the braces of the wire form after `kind` and `apiVersion`; `splice` is the place in it where
-// `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing. See entry-header.
+// A stored object: a binary header, and a body of JSON without kind, apiVersion and resourceVersion. GET, LIST and WATCH copy the body
+// and insert `"resourceVersion":"…",` at the splice, an offset in the header, without parsing.
 
-import { ApiError } from '../api/api-error.js'
-import type { KnownVersion, Resource } from '../api/catalog.js'
-import type { BatchConversion } from '../api/conversion.js'
-import type { ApiObject } from '../api/object.js'
-import { allocateRoomy } from '../base/front-room.js'
-import { sortTexts } from '../base/text-order.js'
-import type { ItemForm, ItemSource } from '../codec/item-form.js'
-import { parseJson } from '../codec/json.js'
-import type { StructNode } from '../schema/node.js'
-import { withoutNullFields } from '../schema/null-fields.js'
-import { readValue } from '../schema/read.js'
-import { readBackFields } from '../schema/read-back.js'
-import { countBigNumbers, writeAny, writeStoredFields } from '../schema/write.js'
-import type { Entry, ScannedEntry } from '../storage/storage.js'
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { KnownVersion, Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { BatchConversion } from '@cluster-apiserver/api/api/definition/conversion-webhook.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
+import type { ItemEncoding, ItemSource } from '@cluster-apiserver/api/codec/item-encoding.js'
+import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
+import { withoutNullFields } from '@cluster-apiserver/api/schema/json/null-fields.js'
+import { readValue } from '@cluster-apiserver/api/schema/json/read.js'
+import { readBackFields } from '@cluster-apiserver/api/schema/json/read-back.js'
+import { countBigNumbers, writeAny, writeStoredFields } from '@cluster-apiserver/api/schema/json/write.js'
+import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
+import type { Entry, ScannedEntry } from '../../storage/storage.js'
+import { ownerUids } from '../owner-index.js'
 import {
   apiVersionOf,
   bodyStartOf,
   bytesOf,
+  createHead,
   type EntryBytes,
   type EntryHead,
   formatOf,
   isWrittenAs,
   joinEntry,
-  makeHead,
-  spliceOf,
+  parseIndex,
+  type SelectorIndex,
+  spliceAndFlagsOf,
 } from './entry-header.js'
-import type { ItemCache } from './item-cache.js'
-import { ownerUids } from './owner-fields.js'
-import { fieldsAlone, parseIndex, type SelectorIndex } from './selector-index.js'
 
-/** In the upper bits of the splice: what a plain parse of the body would get wrong. */
+/** Flags in the upper bits of the splice: the JSON has numbers too long for JSON.parse, or null fields. */
 const longNumberFlag = 0x8000_0000
-export const nullFlag = 0x4000_0000
+const nullFlag = 0x4000_0000
 const spliceMask = 0x3fff_ffff
 
-/** What is to be known of a kind to read and write its entries. */
 export type StoredKind = Pick<
   Resource,
   'kind' | 'storedSchema' | 'storedApiVersion' | 'versions' | 'conversion' | 'indexedFields' | 'indexVersion'
@@ -47,34 +43,37 @@ export type StoredKind = Pick<
 export const openBrace = Uint8Array.of(0x7b)
 const closeBrace = Uint8Array.of(0x7d)
 
+/** Cache of items (objects encoded for lists) by object and representation. */
+export interface ItemStore {
+  item(object: StoredObject, encoding: ItemEncoding): Uint8Array
+  find(object: StoredObject, encoding: ItemEncoding): Uint8Array | undefined
+  add(object: StoredObject, encoding: ItemEncoding, item: Uint8Array): void
+}
+
 export class StoredObject implements ItemSource {
   readonly entry: Entry
   private readonly value: Buffer
-  private readonly kept: ItemCache | undefined
+  private readonly itemCache: ItemStore | undefined
   private decoded: ApiObject | undefined
-  /** The version that it was decoded for. */
-  private decodedAs: StructNode | undefined
+  private decodedSchema: StructNode | undefined
   private decodedVersion: string | undefined
-  private decodedBy: BatchConversion | undefined
-  /** Items that a worker thread made. */
-  private made: Map<ItemForm, Uint8Array> | undefined
-  /** What it was encoded from, until somebody wants it decoded. */
+  private decodedConversion: BatchConversion | undefined
+  private encodedItems: Map<ItemEncoding, Uint8Array> | undefined
+  /** Object that was encoded into the entry; `decode` uses it and does not parse. */
   private encodedFrom: ApiObject | undefined
   private parsedIndex: SelectorIndex | undefined
-  /** The version of its fields. */
-  private indexedAs: number | undefined
-  /** By who converted it and by version: what was made of it before its kind was changed is not what it is now. */
+  private parsedIndexVersion: number | undefined
+  /** Results of the conversion webhook, by conversion and version: a changed CRD has another conversion. */
   private converted: WeakMap<BatchConversion, Map<string, ApiObject>> | undefined
-  /** How many of them it holds, at most. */
+  /** Number of cached conversions. */
   conversions = 0
-  /** Told when it holds one more. */
-  heldBy: { grow(object: StoredObject): void } | undefined
+  /** Notified when this object gets larger. */
+  owningCache: { grow(object: StoredObject): void } | undefined
 
-  /** `kept`: where its other forms stay for the next reader, if they shall. */
-  constructor(entry: Entry, kept?: ItemCache) {
+  constructor(entry: Entry, itemCache?: ItemStore) {
     this.entry = entry
     this.value = entry.value
-    this.kept = kept
+    this.itemCache = itemCache
   }
 
   get key(): string {
@@ -93,21 +92,20 @@ export class StoredObject implements ItemSource {
     return this.value.length
   }
 
-  /** The object with its metadata complete; `kind` and `apiVersion` are the caller's to add. */
+  /** Returns the object in the storage version, without `kind` and `apiVersion`. */
   decode(resource: StoredKind): ApiObject {
     if (this.isDecodedAs(resource)) {
       if (this.decoded !== undefined) return this.decoded
       if (this.encodedFrom !== undefined) return this.readBack(resource, this.encodedFrom)
     }
-    this.noteVersion(resource)
+    this.setDecodedVersion(resource)
     this.decoded = this.parse(resource)
     return this.decoded
   }
 
-  /** It was encoded from this object a moment ago: whoever wants it decoded need not parse it. */
-  keepSource(resource: StoredKind, object: ApiObject): void {
-    if (this.decoded !== undefined || (this.flags & ~spliceMask) !== 0) return
-    this.noteVersion(resource)
+  setSource(resource: StoredKind, object: ApiObject): void {
+    if (this.decoded !== undefined || (this.spliceAndFlags & ~spliceMask) !== 0) return
+    this.setDecodedVersion(resource)
     this.encodedFrom = object
   }
 
@@ -117,165 +115,158 @@ export class StoredObject implements ItemSource {
     return this.decoded
   }
 
-  private noteVersion({ storedSchema, storedApiVersion, conversion }: StoredKind): void {
-    this.decodedAs = storedSchema
+  private setDecodedVersion({ storedSchema, storedApiVersion, conversion }: StoredKind): void {
+    this.decodedSchema = storedSchema
     this.decodedVersion = storedApiVersion
-    this.decodedBy = conversion?.convert
+    this.decodedConversion = conversion?.convert
   }
 
   private isDecodedAs({ storedSchema, storedApiVersion, conversion }: StoredKind): boolean {
-    return this.decodedAs === storedSchema && this.decodedVersion === storedApiVersion && this.decodedBy === conversion?.convert
+    return this.decodedSchema === storedSchema && this.decodedVersion === storedApiVersion && this.decodedConversion === conversion?.convert
   }
 
   labels(): SelectorIndex['labels'] {
     return this.readIndex().labels
   }
 
-  /** Whether nothing has to be worked out for `index`. */
   isIndexedAs({ indexVersion }: StoredKind): boolean {
     this.readIndex()
-    return this.indexedAs === indexVersion
+    return this.parsedIndexVersion === indexVersion
   }
 
-  /** With the fields that the kind has now: of an entry that was indexed by others they are worked out. */
+  /** Returns labels and the current selectable fields, which are computed if the entry was indexed with other fields. */
   index(resource: StoredKind): SelectorIndex {
     const index = this.readIndex()
-    if (this.indexedAs === resource.indexVersion) return index
+    if (this.parsedIndexVersion === resource.indexVersion) return index
     this.parsedIndex = { labels: index.labels, fields: fieldsOf(resource, this.decode(resource)) }
-    this.indexedAs = resource.indexVersion
+    this.parsedIndexVersion = resource.indexVersion
     return this.parsedIndex
   }
 
-  /** The fields of `index` alone: of an entry with very many labels these are not read for them. */
   fields(resource: StoredKind): SelectorIndex['fields'] {
-    const alone = this.parsedIndex === undefined ? fieldsAlone(this.entry, resource.indexVersion) : undefined
-    return alone ?? this.index(resource).fields
+    return this.index(resource).fields
   }
 
   render(head: Uint8Array, end: Uint8Array, resource: StoredKind): Buffer {
     const scanned = scannedOf(this.entryAs(resource))
-    const out = allocateRoomy(head.length + bodySize(scanned) + end.length)
+    const out = Buffer.allocUnsafe(head.length + bodySize(scanned) + end.length)
     out.set(head)
     out.set(end, spliceInto(out, head.length, scanned))
     return out
   }
 
-  /** Its item, if it was kept. */
-  keptItem(form: ItemForm): Uint8Array | undefined {
-    return this.made?.get(form) ?? this.kept?.find(this, form)
+  cachedItem(encoding: ItemEncoding): Uint8Array | undefined {
+    return this.encodedItems?.get(encoding) ?? this.itemCache?.find(this, encoding)
   }
 
-  /** Keeps an item that a worker thread made. */
-  keepItem(form: ItemForm, item: Uint8Array): void {
-    this.made ??= new Map()
-    this.made.set(form, item)
-    this.kept?.add(this, form, item)
+  cacheItem(encoding: ItemEncoding, item: Uint8Array): void {
+    this.encodedItems ??= new Map()
+    this.encodedItems.set(encoding, item)
+    this.itemCache?.add(this, encoding, item)
   }
 
-  item(form: ItemForm): Uint8Array {
-    const made = this.made?.get(form)
-    if (made !== undefined) return made
-    return (form.isStored ? undefined : this.kept?.item(this, form)) ?? this.makeItem(form)
+  item(encoding: ItemEncoding): Uint8Array {
+    const item = this.encodedItems?.get(encoding)
+    if (item !== undefined) return item
+    return (encoding.isStored ? undefined : this.itemCache?.item(this, encoding)) ?? this.encodeItem(encoding)
   }
 
-  makeItem(form: ItemForm): Uint8Array {
-    if (form.isStored) return this.render(form.storedHead ?? openBrace, closeBrace, form.resource)
-    const { resource } = form
-    if (resource.conversion !== undefined || resource.fromStored !== undefined) return form.item(this.shown(resource))
-    const quickly = form.ignoresZeros && this.decodedAs !== resource.storedSchema ? this.parseQuickly(resource) : undefined
-    return form.item(quickly ?? this.decode(resource))
+  encodeItem(encoding: ItemEncoding): Uint8Array {
+    if (encoding.isStored) return this.render(encoding.storedHead ?? openBrace, closeBrace, encoding.resource)
+    const { resource } = encoding
+    if (resource.conversion !== undefined || resource.fromStored !== undefined) return encoding.item(this.shown(resource))
+    const withoutNulls =
+      encoding.ignoresZeros && this.decodedSchema !== resource.storedSchema ? this.parseWithoutNulls(resource) : undefined
+    return encoding.item(withoutNulls ?? this.decode(resource))
   }
 
-  /** As clients of a version see it; where somebody else converts, it was converted before (see convert-ahead). */
+  /** The object in the version of `resource`. If a webhook converts it, call convertAhead first. */
   shown(resource: Resource): ApiObject {
     const { conversion, fromStored } = resource
-    const own = conversion === undefined ? this.decode(resource) : this.as(resource, conversion.version)
-    return fromStored?.(own) ?? own
+    const object = conversion === undefined ? this.decode(resource) : this.inVersion(resource, conversion.version)
+    return fromStored?.(object) ?? object
   }
 
-  /** Bytes that can be copied: an entry that was written in another version is written anew, for the moment. */
+  /** The entry in the storage version, encoded again if it was written in another version. */
   private entryAs(resource: StoredKind): Entry {
     if (isCurrent(bytesOf(this.entry), resource)) return this.entry
     return { key: this.key, revision: this.revision, value: encodeStored(resource, this.decode(resource)) }
   }
 
-  private get flags(): number {
-    return spliceOf(bytesOf(this.entry))
+  private get spliceAndFlags(): number {
+    return spliceAndFlagsOf(bytesOf(this.entry))
   }
 
   private get text(): string {
     return `{${this.value.toString('utf8', bodyStartOf(bytesOf(this.entry)))}}`
   }
 
-  /** In whichever version needs no conversion by somebody else: metadata are the same in all of them. */
+  /** Returns the object in a version that needs no webhook call, for its metadata, which are the same in all versions. */
   inAnyVersion(resource: StoredKind): ApiObject {
-    if (resource.conversion === undefined || this.isReadyAs(resource, resource.storedApiVersion)) return this.decode(resource)
-    return this.asWritten(resource)
+    if (resource.conversion === undefined || this.isAvailableIn(resource, resource.storedApiVersion)) return this.decode(resource)
+    return this.decodeAsWritten(resource)
   }
 
-  /** The version in which it was written. */
-  writtenAs(resource: StoredKind): string {
+  writtenVersion(resource: StoredKind): string {
     return apiVersionOf(bytesOf(this.entry)) ?? resource.storedApiVersion
   }
 
-  asWritten(resource: StoredKind): ApiObject {
+  decodeAsWritten(resource: StoredKind): ApiObject {
     return this.parseAs(this.versionOf(resource).schema)
   }
 
-  /** Whether it can be shown in a version without being converted by somebody else. */
-  isReadyAs(resource: StoredKind, version: string): boolean {
-    return this.writtenAs(resource) === version || this.convertedTo(resource, version) !== undefined
+  /** True if no webhook call is needed for the version. */
+  isAvailableIn(resource: StoredKind, version: string): boolean {
+    return this.writtenVersion(resource) === version || this.convertedTo(resource, version) !== undefined
   }
 
-  /** Keeps what it was converted to: see convert-ahead. */
-  keepAs(by: BatchConversion, version: string, object: ApiObject): void {
+  cacheConversion(conversion: BatchConversion, version: string, object: ApiObject): void {
     this.converted ??= new WeakMap()
-    const known = this.converted.get(by) ?? new Map<string, ApiObject>()
-    this.converted.set(by, known)
-    const isNew = !known.has(version)
-    known.set(version, { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } })
+    const byVersion = this.converted.get(conversion) ?? new Map<string, ApiObject>()
+    this.converted.set(conversion, byVersion)
+    const isNew = !byVersion.has(version)
+    byVersion.set(version, { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } })
     if (!isNew) return
     this.conversions += 1
-    this.heldBy?.grow(this)
+    this.owningCache?.grow(this)
   }
 
   private convertedTo({ conversion }: StoredKind, version: string): ApiObject | undefined {
     return conversion === undefined ? undefined : this.converted?.get(conversion.convert)?.get(version)
   }
 
-  private as(resource: StoredKind, version: string): ApiObject {
-    const found = this.writtenAs(resource) === version ? this.asWritten(resource) : this.convertedTo(resource, version)
-    if (found === undefined) throw new Error(`${this.key} was not converted to ${version} before it was asked for`)
+  private inVersion(resource: StoredKind, version: string): ApiObject {
+    const found = this.writtenVersion(resource) === version ? this.decodeAsWritten(resource) : this.convertedTo(resource, version)
+    if (found === undefined) throw new Error(`${this.key} was not converted to ${version} before it was read`)
     return found
   }
 
   private versionOf(resource: StoredKind): KnownVersion {
-    const apiVersion = this.writtenAs(resource)
+    const apiVersion = this.writtenVersion(resource)
     const version = resource.versions.get(apiVersion)
     if (version === undefined)
       throw new ApiError({ code: 500, message: `request to convert CR from an invalid group/version: ${apiVersion}` })
     return version
   }
 
-  /** In the stored version, from whichever it was written in. */
   private parse(resource: StoredKind): ApiObject {
     if (isCurrent(bytesOf(this.entry), resource)) return this.parseAs(resource.storedSchema)
-    if (resource.conversion !== undefined) return this.as(resource, resource.storedApiVersion)
+    if (resource.conversion !== undefined) return this.inVersion(resource, resource.storedApiVersion)
     const version = this.versionOf(resource)
     const object = this.parseAs(version.schema)
     return version.toStored?.(object) ?? object
   }
 
-  /** The wire form writes null for a time that was never set; in memory such a field is absent. */
+  /** The JSON has null for unset times; in memory such a field is absent. */
   private parseAs(schema: StructNode): ApiObject {
-    const { flags, text } = this
+    const { spliceAndFlags: flags, text } = this
     const parsed: unknown = (flags & longNumberFlag) === 0 ? JSON.parse(text) : parseJson(Buffer.from(text)).value
     return this.withVersion((flags & nullFlag) === 0 ? parsed : readValue(schema, parsed).value)
   }
 
-  /** The same but for zero values, which a reading leaves out where fields are null; undefined where this is no quicker. */
-  private parseQuickly(resource: StoredKind): ApiObject | undefined {
-    if (this.flags >>> 30 !== nullFlag >>> 30 || !isCurrent(bytesOf(this.entry), resource)) return undefined
+  /** Faster than parseAs for entries with null fields, but keeps zero values. Undefined: not faster for this entry. */
+  private parseWithoutNulls(resource: StoredKind): ApiObject | undefined {
+    if (this.spliceAndFlags >>> 30 !== nullFlag >>> 30 || !isCurrent(bytesOf(this.entry), resource)) return undefined
     const text = withoutNullFields(resource.storedSchema, this.text)
     return text === undefined ? undefined : this.withVersion(JSON.parse(text))
   }
@@ -290,55 +281,67 @@ export class StoredObject implements ItemSource {
     if (this.parsedIndex !== undefined) return this.parsedIndex
     const { index, version } = parseIndex(this.entry)
     this.parsedIndex = index
-    this.indexedAs = version
+    this.parsedIndexVersion = version
     return index
   }
 }
 
-/** Whether an entry is written in the version that is stored now. One that is too old to say is: its kinds have not changed since. */
+/** True if the entry has the storage version. Also for format 0, whose kinds have kept their storage version. */
 export const isCurrent = (entry: EntryBytes, resource: StoredKind): boolean => isWrittenAs(entry, headOf(resource)) || formatOf(entry) === 0
 
 const heads = new WeakMap<StoredKind, EntryHead>()
 
 function headOf(resource: StoredKind): EntryHead {
-  const known = heads.get(resource)
-  if (known !== undefined) return known
-  const head = makeHead(resource.storedApiVersion, resource.indexVersion)
+  const cached = heads.get(resource)
+  if (cached !== undefined) return cached
+  const head = createHead(resource.storedApiVersion, resource.indexVersion)
   heads.set(resource, head)
   return head
 }
 
-const versionText = (revision: number): string => `"resourceVersion":"${revision}",`
+const resourceVersionField = (revision: number): string => `"resourceVersion":"${revision}",`
 
-/** Writes what stands between the braces of the wire form at a place; answers with the place behind it. */
-function spliceInto(out: Buffer, at: number, scanned: Omit<ScannedEntry, 'key'>): number {
+function spliceInto(out: Buffer, offset: number, scanned: Omit<ScannedEntry, 'key'>): number {
   const { revision, bytes, end } = scanned
   const bodyStart = bodyStartOf(scanned)
-  const head = spliceOf(scanned) & spliceMask
-  const version = versionText(revision)
-  const gapEnd = at + version.length
-  // The whole body goes behind the gap for the version; then its head moves to the front of that.
+  const splice = spliceAndFlagsOf(scanned) & spliceMask
+  const versionField = resourceVersionField(revision)
+  const gapEnd = offset + versionField.length
+  // Copy the body behind the gap for the version, then move its head before the gap.
   out.set(new Uint8Array(bytes.buffer, bytes.byteOffset + bodyStart, end - bodyStart), gapEnd)
-  out.copyWithin(at, gapEnd, gapEnd + head)
-  out.write(version, at + head, 'latin1')
+  out.copyWithin(offset, gapEnd, gapEnd + splice)
+  out.write(versionField, offset + splice, 'latin1')
   return gapEnd + end - bodyStart
 }
 
-/** The rest of an entry as an item of a list in stored JSON, behind its head, where there is room; answers with the place behind it. */
-export function renderItemInto(out: Buffer, place: number, scanned: Omit<ScannedEntry, 'key'>): number {
-  const end = spliceInto(out, place, scanned)
+/** Writes the rest of a list item, whose opening brace is written; returns the offset after it. */
+export function renderItemInto(out: Buffer, offset: number, scanned: Omit<ScannedEntry, 'key'>): number {
+  const end = spliceInto(out, offset, scanned)
   out.set(closeBrace, end)
   return end + 1
 }
 
-/** At most so much more than the entry itself an item is: braces and version. */
-export const mostAdded = 64
+/** Upper bound for braces and resourceVersion around an entry. */
+export const maxItemOverheadBytes = 64
 
-const bodySize = (scanned: Omit<ScannedEntry, 'key'>): number => scanned.end - bodyStartOf(scanned) + versionText(scanned.revision).length
+const bodySize = (scanned: Omit<ScannedEntry, 'key'>): number =>
+  scanned.end - bodyStartOf(scanned) + resourceVersionField(scanned.revision).length
 
 const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({ revision, bytes: value, start: 0, end: value.length })
 
-/** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
+const decodedOnce = new WeakMap<Buffer, { readonly schema: StructNode; readonly object: ApiObject }>()
+
+/** Decodes each value once for all servers that share it, which are forks. The resourceVersion may be that of an older write. */
+export function decodeOnce(stored: StoredObject, resource: StoredKind): ApiObject {
+  const { value } = stored.entry
+  const known = decodedOnce.get(value)
+  if (known !== undefined && known.schema === resource.storedSchema) return known.object
+  const object = stored.decode(resource)
+  decodedOnce.set(value, { schema: resource.storedSchema, object })
+  return object
+}
+
+/** Encodes an object without its resourceVersion, which is the revision of the write. */
 export function encodeStored(resource: StoredKind, object: ApiObject): Buffer {
   const bigNumbers = countBigNumbers()
   const text = writeStoredFields(resource.storedSchema, object)
@@ -347,15 +350,14 @@ export function encodeStored(resource: StoredKind, object: ApiObject): Buffer {
   const found = text.indexOf(uid)
   if (found < 0) throw new Error(`${resource.kind} ${object.metadata?.name}: an object without uid cannot be stored`)
   const before = text.slice(0, found + uid.length)
-  const behind = text.slice(endOfVersion(text, before.length))
+  const behind = text.slice(endOfResourceVersion(text, before.length))
   return joinEntry(headOf(resource), { owners: ownerUids(object), index: encodeIndex(resource, object), before, behind, flags })
 }
 
-const versionStart = '"resourceVersion":"'
+const resourceVersionStart = '"resourceVersion":"'
 
-/** Where a version that stands at a place ends, with the comma behind it. */
-function endOfVersion(text: string, place: number): number {
-  return text.startsWith(versionStart, place) ? text.indexOf('",', place + versionStart.length) + 2 : place
+function endOfResourceVersion(text: string, start: number): number {
+  return text.startsWith(resourceVersionStart, start) ? text.indexOf('",', start + resourceVersionStart.length) + 2 : start
 }
 
 function encodeIndex(resource: StoredKind, object: ApiObject): string {
@@ -371,7 +373,7 @@ function fieldsOf({ indexedFields }: StoredKind, object: ApiObject): SelectorInd
   return fields
 }
 
-/** In one order, so that equal objects have equal bytes. */
+/** Sorted, so that equal objects have equal bytes. */
 function sorted(labels: SelectorIndex['labels']): SelectorIndex['labels'] {
   const keys = Object.keys(labels ?? {})
   return keys.length < 2 ? labels : Object.fromEntries(sortTexts(keys).map((key) => [key, labels?.[key] ?? '']))

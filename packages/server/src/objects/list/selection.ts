@@ -1,11 +1,11 @@
-// Which objects of a collection a reader asked for: compiled selectors, run on the index beside the bytes.
+// Label and field selectors of a list or watch, evaluated on the index in the entry header.
 
-import type { Resource } from '../api/catalog.js'
-import type { CompiledFieldSelector } from '../api/field-selector.js'
-import type { CompiledLabelSelector } from '../api/label-selector.js'
-import { partsOf } from './keys.js'
-import type { PositiveRequirement } from './label-index.js'
-import type { StoredObject } from './stored-object.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { CompiledFieldSelector } from '@cluster-apiserver/api/api/selectors/field-selector.js'
+import type { CompiledLabelSelector } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import type { StoredObject } from '../entry/stored-object.js'
+import { partsOf } from '../object-keys.js'
+import type { PositiveRequirement } from '../watch-cache/label-index.js'
 
 export interface Selection {
   readonly labels: CompiledLabelSelector | undefined
@@ -14,7 +14,6 @@ export interface Selection {
 
 export const everything: Selection = { labels: undefined, fields: undefined }
 
-/** The same text for all selections that pick by the same words; that of everything is empty. */
 export const selectionKey = ({ labels, fields }: Selection): string =>
   [
     labels === undefined || labels.isEverything ? '' : `labels ${labels.text}`,
@@ -23,7 +22,6 @@ export const selectionKey = ({ labels, fields }: Selection): string =>
     .join('\n')
     .trim()
 
-/** A test of one object; undefined when every object passes. */
 export type Matcher = (object: StoredObject) => boolean
 
 export function matcherOf(resource: Resource, selection: Selection): Matcher | undefined {
@@ -35,14 +33,13 @@ export function matcherOf(resource: Resource, selection: Selection): Matcher | u
   }
 }
 
-/** As selectors see it: what an object does not have is the empty text. */
+/** The value of a selectable field; empty if the object lacks it. */
 export function fieldOf(resource: Resource, object: StoredObject, path: string): string {
   if (path === 'metadata.name') return partsOf(resource, object.key).name
   if (path === 'metadata.namespace') return partsOf(resource, object.key).namespace
   return object.fields(resource)?.[path] ?? ''
 }
 
-/** The conditions of a selector that an index of labels can answer. */
 export function positiveRequirements(selection: Selection): readonly PositiveRequirement[] {
   return (selection.labels?.requirements ?? []).flatMap((requirement): PositiveRequirement[] => {
     switch (requirement.operator) {
@@ -58,6 +55,6 @@ export function positiveRequirements(selection: Selection): readonly PositiveReq
   })
 }
 
-/** Whether the index of labels alone tells which objects are selected, so that none has to be looked at. */
-export const isAnsweredByIndex = (selection: Selection): boolean =>
+/** True if the label index alone decides which objects are selected. */
+export const isDecidedByIndex = (selection: Selection): boolean =>
   selection.fields === undefined && selection.labels?.requirements.length === 1 && positiveRequirements(selection).length === 1

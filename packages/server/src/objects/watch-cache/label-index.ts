@@ -1,57 +1,52 @@
-// Which objects of a collection carry a label, so that a selector that picks few of many does not look at all of them.
-// Built step by step when a collection is first selected from, kept true by changes, and given up for a while when all of them would grow past their bound.
+// Index of object keys by label, built at the first selection from a collection. If all indexes together exceed their byte limit, one is
+// suspended: dropped, and not built again for some periods.
 
-import { getOrInsert } from '../base/get-or-insert.js'
-import { compareText, sortTexts } from '../base/text-order.js'
-import type { Change, Storage } from '../storage/storage.js'
-import { collectionOf, keyAfter } from './keys.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import { compareText, sortTexts } from '@cluster-apiserver/api/base/text-order.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import type { Change, Storage } from '../../storage/storage.js'
+import { StoredObject } from '../entry/stored-object.js'
+import { collectionOf, keyAfter } from '../object-keys.js'
 import { type KeyList, keyListOf, mergedKeys, OrderedKeys } from './ordered-keys.js'
-import { StoredObject } from './stored-object.js'
 
-/** One condition that an object can meet only by carrying the label. */
 export interface PositiveRequirement {
   readonly key: string
-  /** The values that will do; undefined: any. */
+  /** Undefined: any value. */
   readonly values: readonly string[] | undefined
 }
 
 interface CollectionIndex {
-  /** Label, then value. */
   readonly labels: Map<string, Map<string, OrderedKeys>>
-  /** Keys before this one are in the index, and those from it on are not yet; undefined when all are. */
+  /** First key that is not indexed yet; undefined if the index is complete. */
   missingFrom: string | undefined
   bytes: number
-  /** The period in which it was last asked for: see release. */
-  usedIn: number
-  /** For how many periods it is given up where there is no room for it. */
-  readonly pause: number
+  lastUsedPeriod: number
+  /** Periods for which the index is suspended if it exceeds the limit. */
+  readonly pausePeriods: number
 }
 
-/** There was no room for it. */
-interface GivenUp {
-  /** The first period in which it may be built again. */
+interface Suspension {
   readonly until: number
-  /** How many there are until then, twice as many each time: to build what has no room costs as much as to build what has. */
-  readonly pause: number
+  readonly pausePeriods: number
 }
 
-const firstPause = 2
-const longestPause = 64
+const firstPausePeriods = 2
+const maxPausePeriods = 64
 
-/** Entries that are looked at between two yields: less than a millisecond. */
+/** Entries per step: less than a millisecond. */
 const entriesPerStep = 128
 const bytesPerStep = 1 << 20
 const bytesPerPair = 120
-/** So many values are merged as they are read; more of them are put in order first, when they have few keys together. */
-const mostMerged = 8
-const mostSorted = 4000
+/** Keys of up to this many label values are merged while they are read; of more values they are sorted first. */
+const maxMergedValues = 8
+const maxSortedKeys = 4000
 
 export class LabelIndex {
   private readonly storage: Storage
   private readonly maxBytes: number
   private readonly collections = new Map<string, CollectionIndex>()
-  private readonly givenUp = new Map<string, GivenUp>()
-  private heldBytes = 0
+  private readonly suspensions = new Map<string, Suspension>()
+  private indexBytes = 0
   private period = 0
 
   constructor(storage: Storage, maxBytes: number) {
@@ -60,46 +55,42 @@ export class LabelIndex {
   }
 
   get bytes(): number {
-    return this.heldBytes
+    return this.indexBytes
   }
 
-  /** Whether there is nothing to build. */
   isBuilt(collection: string): boolean {
     const index = this.collections.get(collection)
-    return index === undefined ? this.isGivenUp(collection) : index.missingFrom === undefined
+    return index === undefined ? this.isSuspended(collection) : index.missingFrom === undefined
   }
 
-  /**
-   * Builds the index of a collection, or what is missing of it. Whoever else wants it at the same time builds the same one, and whoever comes
-   * after somebody that gave up goes on where that one stopped.
-   */
-  *building(collection: string): Generator<undefined, void, void> {
+  /** Builds the missing part of an index. Concurrent callers share the work. */
+  async build(collection: string, budget: TurnBudget, check?: () => void): Promise<void> {
     while (!this.isBuilt(collection)) {
       this.buildMore(collection)
-      yield undefined
+      if (budget.isSpent) await budget.nextTurn()
+      check?.()
     }
   }
 
-  /** The keys of a collection that carry the label, in order; undefined when there is no index to ask, or too much to be put in order. */
+  /** Sorted keys with the label. Undefined: no complete index, or too many keys to sort. */
   keys(collection: string, requirement: PositiveRequirement): KeyList | undefined {
     const index = this.collections.get(collection)
     if (index === undefined || index.missingFrom !== undefined) return undefined
-    index.usedIn = this.period
+    index.lastUsedPeriod = this.period
     const values = index.labels.get(requirement.key)
-    if (values === undefined) return nothing
+    if (values === undefined) return noKeys
     const found: OrderedKeys[] = []
     for (const keys of requirement.values === undefined ? values.values() : requirement.values.map((value) => values.get(value))) {
-      if (keys !== undefined && found.push(keys) > mostSorted) return undefined
+      if (keys !== undefined && found.push(keys) > maxSortedKeys) return undefined
     }
-    if (found.length <= mostMerged) return found.length === 1 ? found[0] : mergedKeys(found)
-    if (mergedKeys(found).size > mostSorted) return undefined
+    if (found.length <= maxMergedValues) return found.length === 1 ? found[0] : mergedKeys(found)
+    if (mergedKeys(found).size > maxSortedKeys) return undefined
     return keyListOf(sortTexts(found.flatMap((keys) => [...keys.from('')])))
   }
 
   update(change: Change): void {
     const index = this.collections.get(collectionOf(change.key))
     if (index === undefined) return
-    // What is not in the index yet will be found there as it is then.
     if (index.missingFrom !== undefined && compareText(change.key, index.missingFrom) >= 0) return
     const before = change.previous === undefined ? undefined : new StoredObject(change.previous).labels()
     const after = change.value === undefined ? undefined : new StoredObject({ ...change, value: change.value }).labels()
@@ -109,79 +100,79 @@ export class LabelIndex {
     for (const [label, value] of Object.entries(after ?? {})) {
       if (before?.[label] !== value) this.add(index, { key: change.key, label, value })
     }
-    if (this.heldBytes > this.maxBytes) this.giveUpLargest()
+    if (this.indexBytes > this.maxBytes) this.suspendLargest()
   }
 
-  /** Ends a period: an index that was not asked in this one and the one before goes, and what was given up long ago is forgotten. */
-  release(): void {
-    for (const [collection, index] of this.collections) if (index.usedIn < this.period - 1) this.drop(collection, index)
+  /** Drops indexes that were not used in this period and the one before, and old suspensions. */
+  endPeriod(): void {
+    for (const [collection, index] of this.collections) if (index.lastUsedPeriod < this.period - 1) this.drop(collection, index)
     this.period += 1
-    for (const [collection, { until, pause }] of this.givenUp) if (this.period >= until + pause) this.givenUp.delete(collection)
+    for (const [collection, { until, pausePeriods }] of this.suspensions)
+      if (this.period >= until + pausePeriods) this.suspensions.delete(collection)
   }
 
   private buildMore(collection: string): void {
-    const known = this.collections.get(collection)
-    const index = known ?? {
+    const existing = this.collections.get(collection)
+    const index = existing ?? {
       labels: new Map(),
       missingFrom: `${collection}/`,
       bytes: 0,
-      usedIn: this.period,
-      pause: this.pauseOf(collection),
+      lastUsedPeriod: this.period,
+      pausePeriods: this.pausePeriodsOf(collection),
     }
-    if (known === undefined) this.collections.set(collection, index)
+    if (existing === undefined) this.collections.set(collection, index)
     if (index.missingFrom === undefined) return
-    index.usedIn = this.period
-    let left = entriesPerStep
-    let looked = 0
+    index.lastUsedPeriod = this.period
+    let entriesLeft = entriesPerStep
+    let readBytes = 0
     let next: string | undefined
     this.storage.scan({ start: index.missingFrom, end: `${collection}0` }, ({ key, revision, bytes, start, end }) => {
-      // Nothing but the labels outlives the scan, so the bytes need no copy.
+      // No copy of the bytes: only the labels outlive the scan.
       const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
-      for (const [label, labelled] of Object.entries(new StoredObject({ key, revision, value }).labels() ?? {}))
-        this.add(index, { key, label, value: labelled })
-      left -= 1
-      looked += end - start
-      if (left > 0 && looked < bytesPerStep) return true
+      for (const [label, labelValue] of Object.entries(new StoredObject({ key, revision, value }).labels() ?? {}))
+        this.add(index, { key, label, value: labelValue })
+      entriesLeft -= 1
+      readBytes += end - start
+      if (entriesLeft > 0 && readBytes < bytesPerStep) return true
       next = keyAfter(key)
       return false
     })
     index.missingFrom = next
-    // Whoever comes last makes no room at the cost of those who are there: otherwise two that do not fit would drive each other out.
-    if (this.heldBytes > this.maxBytes) this.giveUp(collection, index)
+    // The new index is suspended, not an existing one: otherwise two indexes that do not fit would evict each other.
+    if (this.indexBytes > this.maxBytes) this.suspend(collection, index)
   }
 
-  /** Of those that have grown, whichever was the last to. */
-  private giveUpLargest(): void {
+  private suspendLargest(): void {
     let largest: readonly [string, CollectionIndex] | undefined
     for (const each of this.collections) if (largest === undefined || each[1].bytes > largest[1].bytes) largest = each
-    if (largest !== undefined) this.giveUp(...largest)
+    if (largest !== undefined) this.suspend(...largest)
   }
 
-  private giveUp(collection: string, index: CollectionIndex): void {
+  private suspend(collection: string, index: CollectionIndex): void {
     this.drop(collection, index)
-    this.givenUp.set(collection, { until: this.period + index.pause, pause: index.pause })
+    this.suspensions.set(collection, { until: this.period + index.pausePeriods, pausePeriods: index.pausePeriods })
   }
 
   private drop(collection: string, index: CollectionIndex): void {
     this.collections.delete(collection)
-    this.heldBytes -= index.bytes
+    this.indexBytes -= index.bytes
   }
 
-  private isGivenUp(collection: string): boolean {
-    const given = this.givenUp.get(collection)
-    return given !== undefined && this.period < given.until
+  private isSuspended(collection: string): boolean {
+    const suspension = this.suspensions.get(collection)
+    return suspension !== undefined && this.period < suspension.until
   }
 
-  private pauseOf(collection: string): number {
-    const given = this.givenUp.get(collection)
-    return given === undefined ? firstPause : Math.min(given.pause * 2, longestPause)
+  private pausePeriodsOf(collection: string): number {
+    const suspension = this.suspensions.get(collection)
+    return suspension === undefined ? firstPausePeriods : Math.min(suspension.pausePeriods * 2, maxPausePeriods)
   }
 
   private add(index: CollectionIndex, pair: LabelledKey): void {
     const values = getOrInsert(index.labels, pair.label, () => new Map<string, OrderedKeys>())
     if (!getOrInsert(values, pair.value, () => new OrderedKeys()).add(pair.key)) return
     index.bytes += bytesPerPair
-    this.heldBytes += bytesPerPair
+    this.indexBytes += bytesPerPair
   }
 
   private remove(index: CollectionIndex, pair: LabelledKey): void {
@@ -191,7 +182,7 @@ export class LabelIndex {
     if (keys.size === 0) values.delete(pair.value)
     if (values.size === 0) index.labels.delete(pair.label)
     index.bytes -= bytesPerPair
-    this.heldBytes -= bytesPerPair
+    this.indexBytes -= bytesPerPair
   }
 }
 
@@ -201,4 +192,4 @@ interface LabelledKey {
   readonly value: string
 }
 
-const nothing = keyListOf([])
+const noKeys = keyListOf([])

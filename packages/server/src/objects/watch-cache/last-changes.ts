@@ -1,16 +1,15 @@
-// When each collection last changed, so that a read of the past knows where nothing has happened since: then what is there now is what was there.
-// Somebody always writes something, such as the leases of those who are at work, and most collections are not concerned.
+// Revision of the last change of each collection: shows whether a list at an older revision equals the newest state.
 
-import type { Storage } from '../storage/storage.js'
-import { collectionOf } from './keys.js'
+import type { Storage } from '../../storage/storage.js'
+import { collectionOf } from '../object-keys.js'
 
-/** Kinds that are defined and removed again leave their records behind: beyond these, all begin anew. */
-const mostCollections = 2000
+/** The number of custom resources is unbounded: beyond this number all records are dropped. */
+const maxCollections = 2000
 
 export class LastChanges {
   readonly #storage: Pick<Storage, 'revision'>
   readonly #revisions = new Map<string, number>()
-  /** What has no record has not changed since this revision. */
+  /** Collections without a record have not changed since this revision. */
   #knownSince: number
 
   constructor(storage: Pick<Storage, 'revision'>) {
@@ -18,18 +17,16 @@ export class LastChanges {
     this.#knownSince = storage.revision
   }
 
-  /** A key has changed, and the storage has moved on to include that. */
-  note(key: string): void {
+  record(key: string): void {
     const collection = collectionOf(key)
-    if (this.#revisions.size >= mostCollections && !this.#revisions.has(collection)) {
+    if (this.#revisions.size >= maxCollections && !this.#revisions.has(collection)) {
       this.#revisions.clear()
       this.#knownSince = Math.max(this.#knownSince, this.#storage.revision)
     }
     this.#revisions.set(collection, this.#storage.revision)
   }
 
-  /** Whether everything in the collection of a key is as it was at a revision. */
-  isAsAt(revision: number, key: string): boolean {
+  isUnchangedSince(revision: number, key: string): boolean {
     if (revision === this.#storage.revision) return true
     return revision < this.#storage.revision && revision >= (this.#revisions.get(collectionOf(key)) ?? this.#knownSince)
   }

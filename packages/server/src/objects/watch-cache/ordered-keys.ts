@@ -1,18 +1,15 @@
-// A set of keys in order, as a list of short sorted runs: it is read from any key on, and a change moves at most one run. Made for keys that
-// arrive in order, of which each is appended.
+// Sorted set of keys as a list of short sorted runs, so that a change moves at most one run.
 
-import { comparisonOf, countBefore } from '../base/text-order.js'
+import { comparatorFor, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 
-const longestRun = 512
+const maxRunLength = 512
 
-/** Keys that can be gone through in order, from one of them on. */
 export interface KeyList {
   readonly size: number
   from(start: string): Iterable<string>
 }
 
 export class OrderedKeys implements KeyList {
-  /** None of them is empty. */
   readonly #runs: string[][] = []
   #size = 0
 
@@ -20,48 +17,45 @@ export class OrderedKeys implements KeyList {
     return this.#size
   }
 
-  /** Whether it was not there. */
   add(key: string): boolean {
-    const at = this.#runAt(key)
-    const run = this.#runs[at]
+    const runIndex = this.#runAt(key)
+    const run = this.#runs[runIndex]
     if (run === undefined) {
       this.#runs.push([key])
       this.#size += 1
       return true
     }
-    const place = countBefore(run, key)
-    if (run[place] === key) return false
-    if (place === run.length) run.push(key)
-    else run.splice(place, 0, key)
+    const index = lowerBound(run, key)
+    if (run[index] === key) return false
+    if (index === run.length) run.push(key)
+    else run.splice(index, 0, key)
     this.#size += 1
-    if (run.length > longestRun) this.#split(at, run)
+    if (run.length > maxRunLength) this.#split(runIndex, run)
     return true
   }
 
-  /** Whether it was there. */
   delete(key: string): boolean {
-    const at = this.#runAt(key)
-    const run = this.#runs[at]
-    const place = run === undefined ? 0 : countBefore(run, key)
-    if (run === undefined || run[place] !== key) return false
-    run.splice(place, 1)
-    if (run.length === 0) this.#runs.splice(at, 1)
+    const runIndex = this.#runAt(key)
+    const run = this.#runs[runIndex]
+    const index = run === undefined ? 0 : lowerBound(run, key)
+    if (run === undefined || run[index] !== key) return false
+    run.splice(index, 1)
+    if (run.length === 0) this.#runs.splice(runIndex, 1)
     this.#size -= 1
     return true
   }
 
-  /** Whoever has begun must not go on when the set has changed. */
+  /** The set must not change during the iteration. */
   *from(start: string): Generator<string> {
-    let at = this.#runAt(start)
-    let place = countBefore(this.#runs[at] ?? [], start)
-    for (let run = this.#runs[at]; run !== undefined; run = this.#runs[++at], place = 0) {
-      for (; place < run.length; place++) yield run[place] as string
+    let runIndex = this.#runAt(start)
+    let index = lowerBound(this.#runs[runIndex] ?? [], start)
+    for (let run = this.#runs[runIndex]; run !== undefined; run = this.#runs[++runIndex], index = 0) {
+      for (; index < run.length; index++) yield run[index] as string
     }
   }
 
-  /** Of the run in which a key is, or would be inserted: the last one that does not begin after it. */
   #runAt(key: string): number {
-    const compare = comparisonOf(key)
+    const compare = comparatorFor(key)
     let low = 0
     let high = this.#runs.length
     while (low < high) {
@@ -72,19 +66,17 @@ export class OrderedKeys implements KeyList {
     return Math.max(0, low - 1)
   }
 
-  /** The last run is split at its end: keys that arrive in order leave full runs behind. */
-  #split(at: number, run: string[]): void {
-    this.#runs.splice(at + 1, 0, run.splice(at === this.#runs.length - 1 ? longestRun : longestRun >> 1))
+  /** Splits the last run at its end, other runs in the middle, so that keys added in order fill the runs. */
+  #split(runIndex: number, run: string[]): void {
+    this.#runs.splice(runIndex + 1, 0, run.splice(runIndex === this.#runs.length - 1 ? maxRunLength : maxRunLength >> 1))
   }
 }
 
-/** A few keys that are in order. */
 export const keyListOf = (keys: readonly string[]): KeyList => ({
   size: keys.length,
-  from: (start) => keys.slice(countBefore(keys, start)),
+  from: (start) => keys.slice(lowerBound(keys, start)),
 })
 
-/** Several lists without common keys as one. */
 export const mergedKeys = (lists: readonly KeyList[]): KeyList => ({
   size: lists.reduce((sum, { size }) => sum + size, 0),
   from: (start) => merge(lists.map((list) => list.from(start)[Symbol.iterator]())),
@@ -93,15 +85,15 @@ export const mergedKeys = (lists: readonly KeyList[]): KeyList => ({
 function* merge(sources: readonly Iterator<string>[]): Generator<string> {
   const heads = sources.map((source) => source.next())
   for (;;) {
-    let least = -1
+    let smallest = -1
     for (const [i, head] of heads.entries()) {
       if (head.done) continue
-      const before = heads[least]
-      if (before === undefined || before.done || comparisonOf(head.value)(head.value, before.value) < 0) least = i
+      const before = heads[smallest]
+      if (before === undefined || before.done || comparatorFor(head.value)(head.value, before.value) < 0) smallest = i
     }
-    const head = heads[least]
+    const head = heads[smallest]
     if (head === undefined || head.done) return
     yield head.value
-    heads[least] = (sources[least] as Iterator<string>).next()
+    heads[smallest] = (sources[smallest] as Iterator<string>).next()
   }
 }

@@ -1,28 +1,28 @@
-// Watchers beside one whose selection cannot be tested, and watchers of a kind that has changed: each sees what is meant for it.
+// The watch hub: selectors and watchers that throw, several versions of a kind, changed and removed kinds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Catalog, type Resource } from '../api/catalog.js'
-import { CatalogSource } from '../api/catalog-source.js'
-import type { CompiledFieldSelector } from '../api/field-selector.js'
-import { identityOf } from '../api/identity.js'
-import { box, boxes, definition, put, storeOfBoxes } from './fixture.js'
-import { everything, type Matcher } from './selection.js'
+import { Catalog, CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import type { CompiledFieldSelector } from '@cluster-apiserver/api/api/selectors/field-selector.js'
+import { box, boxes, definition, put, storeOfBoxes } from '../box-store.fixture.js'
+import { everything, type Matcher } from '../list/selection.js'
 
 const byColor = (text: string): CompiledFieldSelector => ({ text, isEverything: false }) as CompiledFieldSelector
 
-test('a selection that cannot be tested ends its own watchers, and nobody else misses anything', async () => {
+test('a selector that throws ends its own watchers only', async () => {
   const store = await storeOfBoxes()
   const seen: string[] = []
-  const watch = (word: string, matches: Matcher | undefined): void => {
+  const watch = (name: string, matches: Matcher | undefined): void => {
     const stop = store.watch({
       resource: boxes,
       namespace: 'n',
       matches,
-      deliver: ({ object }) => seen.push(`${word} ${object.key.split('/').at(-1)}`),
+      deliver: ({ object }) => seen.push(`${name} ${object.key.split('/').at(-1)}`),
       fail: (thrown) => {
         stop()
-        seen.push(`${word} ${thrown}`)
+        seen.push(`${name} ${thrown}`)
       },
     })
   }
@@ -37,7 +37,7 @@ test('a selection that cannot be tested ends its own watchers, and nobody else m
   store.close()
 })
 
-test('a watcher that throws is alone in that', async () => {
+test('a watcher that throws does not affect others', async () => {
   const store = await storeOfBoxes()
   const seen: string[] = []
   const broken = (): never => {
@@ -50,10 +50,10 @@ test('a watcher that throws is alone in that', async () => {
   store.close()
 })
 
-test('whoever selects by the fields of a kind that has changed does not get what the old fields select', async () => {
+test('watchers with field selectors of different versions of a kind do not share events', async () => {
   const store = await storeOfBoxes()
   const seen: string[] = []
-  for (const [word, resource, matches] of [
+  for (const [name, resource, matches] of [
     ['old', boxes, () => false],
     ['new', { ...boxes }, () => true],
   ] as const)
@@ -62,17 +62,17 @@ test('whoever selects by the fields of a kind that has changed does not get what
       namespace: 'n',
       matches,
       selection: { ...everything, fields: byColor('color=red') },
-      deliver: () => seen.push(word),
+      deliver: () => seen.push(name),
     })
   await put(store, box('a', { color: 'red' }))
   assert.deepEqual(seen, ['new'])
   store.close()
 })
 
-test('a watch ends with its kind, and not because the kind was changed', async () => {
+test('a watch ends when its kind is removed, not when it is changed', async () => {
   const store = await storeOfBoxes()
   const catalogs = new CatalogSource(new Catalog({ identity: identityOf('cluster'), definitions: [definition], isServed: () => true }))
-  catalogs.onChange(store.endWatchesOfGone)
+  catalogs.onChange(store.endWatchesOfRemovedKinds)
   let ends = 0
   store.watch({ resource: boxes, namespace: 'n', matches: undefined, deliver: () => undefined, end: () => ends++ })
   catalogs.change({ put: [{ ...definition }] })
@@ -82,12 +82,14 @@ test('a watch ends with its kind, and not because the kind was changed', async (
   store.close()
 })
 
-test('a watch ends with its version, and those of other versions go on', async () => {
+test('a watch ends when its version is removed; watches of other versions continue', async () => {
   const store = await storeOfBoxes()
   const [v1] = definition.versions
-  const both = { ...definition, versions: [...definition.versions, { ...v1, name: 'v2', stored: false }] } as typeof definition
-  const catalogs = new CatalogSource(new Catalog({ identity: identityOf('cluster'), definitions: [both], isServed: () => true }))
-  catalogs.onChange(store.endWatchesOfGone)
+  const withBothVersions = { ...definition, versions: [...definition.versions, { ...v1, name: 'v2', stored: false }] } as typeof definition
+  const catalogs = new CatalogSource(
+    new Catalog({ identity: identityOf('cluster'), definitions: [withBothVersions], isServed: () => true }),
+  )
+  catalogs.onChange(store.endWatchesOfRemovedKinds)
   const ended: string[] = []
   const seen: string[] = []
   for (const version of ['v1', 'v2']) {

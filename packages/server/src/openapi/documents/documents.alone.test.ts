@@ -1,38 +1,38 @@
-// Whole documents: their structure, the names in them, custom kinds, and how they are kept.
+// OpenAPI documents: structure, type names, custom kinds, caching and hashes.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { Catalog } from '../../api/catalog.js'
-import { identityOf } from '../../api/identity.js'
-import { describeType } from '../../resources/descriptions/describe-type.js'
-import { definitions as builtIn } from '../../resources/index.js'
-import { blueprintOf, drawBlueprint } from './blueprint.js'
+import { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { describeType } from '@cluster-apiserver/api/resources/descriptions/describe-type.js'
+import { definitions as builtIn } from '@cluster-apiserver/api/resources/index.js'
+import { completeSchema } from '../crd-schemas.js'
+import { gadget, gadgetWithPackage, sampleBlueprint, sampleCatalog, widget } from '../sample-kinds.fixture.js'
+import { blueprintOf } from './blueprint.js'
 import { checkDocument, type Json } from './check-document.fixture.js'
-import { completeSchema } from './custom-schemas.js'
-import { type KeptDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
-import { hashOf, joinParts, packShort } from './packed-part.js'
-import { gadget, plain, thingsBlueprint, thingsCatalog, widget } from './things.fixture.js'
-import { renderShared, renderUnit } from './unit.js'
+import { type CachedDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
 import { documentV2, documentV3, sourcesByDocument } from './whole-document.fixture.js'
 
-const blueprint = thingsBlueprint()
-const v2 = documentV2(blueprint)
-const v3 = new Map([...sourcesByDocument(blueprint)].map(([name, sources]) => [name, documentV3(blueprint, sources)]))
+const blueprint = await sampleBlueprint()
+const v2 = await documentV2(blueprint)
+const v3 = new Map<string, Json>()
+for (const [name, sources] of sourcesByDocument(blueprint)) v3.set(name, await documentV3(blueprint, sources))
 const schemasOf = (document: Json | undefined): Json => ((document?.['components'] as Json | undefined)?.['schemas'] ?? {}) as Json
 
-describe('the structure', () => {
+describe('the structure is valid', () => {
   test('of version 2', () => assert.deepEqual(checkDocument(v2), []))
   for (const [name, document] of v3) test(`of ${name}`, () => assert.deepEqual(checkDocument(document), []))
 
-  test('of everything that this server has', () => {
+  test('of all built-in kinds', async () => {
     const catalog = new Catalog({ identity: identityOf('kubernetes'), definitions: builtIn, isServed: () => true })
-    const whole = blueprintOf(catalog, { describe: describeType, release: 'v1.26.8' })
-    assert.deepEqual(checkDocument(documentV2(whole)), [])
-    for (const sources of sourcesByDocument(whole).values()) assert.deepEqual(checkDocument(documentV3(whole, sources)), [])
+    const builtInBlueprint = await blueprintOf(catalog, { describe: describeType, release: 'v1.26.8' })
+    assert.deepEqual(checkDocument(await documentV2(builtInBlueprint)), [])
+    for (const sources of sourcesByDocument(builtInBlueprint).values())
+      assert.deepEqual(checkDocument(await documentV3(builtInBlueprint, sources)), [])
   })
 
-  test('is found wanting where it is', () => {
+  test('and checkDocument reports broken documents', () => {
     const broken = { ...v2, definitions: {} }
     assert.ok(checkDocument(broken).some((problem) => problem.includes('refers to #/definitions/')))
     assert.deepEqual(checkDocument({ ...v2, paths: { '/x/{name}': { get: { operationId: 'a', responses: { 200: {} } } } } }), [
@@ -42,7 +42,7 @@ describe('the structure', () => {
   })
 })
 
-test('version 2 has everything, version 3 the documents of each version of a group', () => {
+test('v2 is one document, v3 has a document per group version', () => {
   assert.deepEqual(Object.keys(v2), ['swagger', 'info', 'paths', 'definitions', 'securityDefinitions', 'security'])
   assert.deepEqual(v2['info'], { title: 'Cluster', version: 'v1.26.8' })
   assert.deepEqual([...v3.keys()].sort(), [
@@ -58,10 +58,10 @@ test('version 2 has everything, version 3 the documents of each version of a gro
   ])
 })
 
-test('types are called after the identity', () => {
+test('type names do not depend on the identity', async () => {
   assert.ok('io.k8s.api.things.v1.Thing' in schemasOf(v3.get('apis/small.things.cluster.io/v1')))
-  const kubernetes = thingsBlueprint('kubernetes')
-  const names = Object.keys(documentV2(kubernetes)['definitions'] as Json)
+  const kubernetes = await sampleBlueprint('kubernetes')
+  const names = Object.keys((await documentV2(kubernetes))['definitions'] as Json)
   assert.ok(names.includes('io.k8s.api.things.v1.Thing'))
   assert.ok(names.includes('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'))
   assert.ok(names.includes('com.example.shop.v1beta1.Widget'))
@@ -71,7 +71,7 @@ test('types are called after the identity', () => {
   )
 })
 
-test('types say as which kinds they are sent', () => {
+test('types have x-kubernetes-group-version-kind', () => {
   const definitions = v2['definitions'] as { readonly [name: string]: Json }
   const kindsOf = (name: string): unknown => definitions[name]?.['x-kubernetes-group-version-kind']
   assert.deepEqual(kindsOf('io.k8s.api.things.v1.Thing'), [{ group: 'small.things.cluster.io', version: 'v1', kind: 'Thing' }])
@@ -86,13 +86,13 @@ test('types say as which kinds they are sent', () => {
   ])
 })
 
-test('a list has its items, and must have them unless the kind says otherwise', () => {
+test('items of a list are required unless the kind says otherwise', () => {
   const definitions = v2['definitions'] as { readonly [name: string]: Json }
   assert.deepEqual(definitions['io.k8s.api.things.v1.ThingList']?.['required'], ['items'])
   assert.equal(definitions['io.k8s.api.things.v1.BoxList']?.['required'], undefined)
 })
 
-test('a body is required by version 2 where there is nothing to do without', () => {
+test('v2 marks the body of PUT as required, that of DELETE not', () => {
   const paths = v2['paths'] as { readonly [path: string]: { readonly [method: string]: { readonly parameters: readonly Json[] } } }
   const bodyOf = (method: string): Json | undefined =>
     paths['/apis/small.things.cluster.io/v1/namespaces/{namespace}/things/{name}']?.[method]?.parameters.find(
@@ -116,12 +116,15 @@ describe('a custom kind', () => {
     kind: { type: 'string', description: 'TypeMeta kind' },
   }
 
-  test('is published in version 3 as its author wrote it', () => {
+  test('is published in v3 as in its CRD', () => {
     const schema = schemasOf(v3.get('apis/shop.example.com/v1beta1'))['com.example.shop.v1beta1.Widget'] as Json
     assert.equal(schema['description'], 'A widget.')
     assert.deepEqual(schema['x-kubernetes-group-version-kind'], kind)
     const { spec, sure: _, ...others } = schema['properties'] as { readonly [name: string]: Json }
-    assert.deepEqual(others, { ...typeMeta, metadata: { $ref: `#/components/schemas/${metadata}` } })
+    assert.deepEqual(others, {
+      ...typeMeta,
+      metadata: { description: 'TypeMeta metadata', allOf: [{ $ref: `#/components/schemas/${metadata}` }] },
+    })
     assert.equal(spec?.['nullable'], true)
     const { size, whole } = propertiesOf(spec)
     assert.deepEqual(size, { 'x-kubernetes-int-or-string': true, default: 3, anyOf: [{ type: 'integer' }, { type: 'string' }] })
@@ -129,10 +132,10 @@ describe('a custom kind', () => {
     assert.deepEqual(Object.keys(propertiesOf(whole)), ['data', 'apiVersion', 'kind', 'metadata'])
   })
 
-  test('is published in version 2 so that nothing is refused that the server takes', () => {
+  test('is published in v2 without keywords that v2 clients reject', () => {
     const schema = (v2['definitions'] as Json)['com.example.shop.v1beta1.Widget'] as Json
     const { spec, sure } = schema['properties'] as { readonly [name: string]: Json }
-    assert.deepEqual(spec, {}, 'what may be null is anything')
+    assert.deepEqual(spec, {}, 'a nullable field has no schema')
     assert.deepEqual(sure?.['required'], ['a'])
     const { whole, ...others } = propertiesOf(sure)
     assert.deepEqual(others, {
@@ -142,35 +145,27 @@ describe('a custom kind', () => {
       open: { 'x-kubernetes-preserve-unknown-fields': true },
     })
     assert.deepEqual(whole?.['required'], ['kind', 'apiVersion'])
-    assert.deepEqual(propertiesOf(whole)['metadata'], { $ref: `#/definitions/${metadata}` })
+    assert.deepEqual(propertiesOf(whole)['metadata'], { description: 'TypeMeta metadata', $ref: `#/definitions/${metadata}` })
   })
 
-  test('that keeps everything has no fields in version 2', () => {
-    const said = { 'x-kubernetes-preserve-unknown-fields': true, properties: {} }
-    const reading = { describe: () => undefined, schemaOf: () => ({}) }
-    assert.deepEqual(completeSchema(said, 2, reading), { type: 'object' })
-    assert.deepEqual(Object.keys(completeSchema(said, 3, reading)['properties'] as Json), ['apiVersion', 'kind', 'metadata'])
+  test('with x-kubernetes-preserve-unknown-fields has no properties in v2', () => {
+    const schema = { 'x-kubernetes-preserve-unknown-fields': true, properties: {} }
+    const context = { describe: () => undefined, schemaOf: () => ({}) }
+    assert.deepEqual(completeSchema(schema, 2, context), { type: 'object' })
+    assert.deepEqual(Object.keys(completeSchema(schema, 3, context)['properties'] as Json), ['apiVersion', 'kind', 'metadata'])
   })
 })
 
-describe('documents that are kept', () => {
-  const textOf = async ({ compressed }: KeptDocument): Promise<string> => gunzipSync(await compressed()).toString()
+describe('cached documents', () => {
+  const textOf = ({ compressed }: CachedDocument): string => gunzipSync(compressed()).toString()
   const source = { describe: () => undefined, release: 'v1.26.8' }
-  const catalog = thingsCatalog()
+  const catalog = sampleCatalog()
 
-  test('are built once, also for those who ask at the same time', async () => {
+  const pathsOf = (index: CachedDocument): { readonly [name: string]: Json } => JSON.parse(textOf(index)).paths
+
+  test('are listed in the index with their hashes', async () => {
     const documents = openApiDocuments(source)
-    const [first, second] = await Promise.all([documents.v2({ catalog }, 'json'), documents.v2({ catalog }, 'json')])
-    assert.equal(first, second)
-    assert.deepEqual(JSON.parse(await textOf(first)), documentV2(blueprintOf(catalog, source)))
-    assert.match(first.hash, /^[0-9A-F]{128}$/)
-  })
-
-  const pathsOf = async (index: KeptDocument): Promise<{ readonly [name: string]: Json }> => JSON.parse(await textOf(index)).paths
-
-  test('are listed with their hashes', async () => {
-    const documents = openApiDocuments(source)
-    const paths = await pathsOf(await documents.index({ catalog }))
+    const paths = pathsOf(await documents.index({ catalog }))
     assert.deepEqual(Object.keys(paths), [...v3.keys()].sort())
     const document = await documents.v3({ catalog }, 'api/v1', 'json')
     assert.equal(paths['api/v1']?.['serverRelativeURL'], `/openapi/v3/api/v1?hash=${document?.hash}`)
@@ -188,16 +183,16 @@ describe('documents that are kept', () => {
     return found
   }
 
-  test('stay as they are when a custom kind comes, but for those that tell of it', async () => {
+  test('change only where an added custom kind is published', async () => {
     const documents = openApiDocuments(source)
     const after = catalog.with({ put: [gadget] })
     const [v2Before, v2After] = [await documents.v2({ catalog }, 'json'), await documents.v2({ catalog: after }, 'json')]
-    assert.ok(!(await textOf(v2Before)).includes('Gadget') && (await textOf(v2After)).includes('com.example.shop.v1beta1.Gadget'))
+    assert.ok(!textOf(v2Before).includes('Gadget') && textOf(v2After).includes('com.example.shop.v1beta1.Gadget'))
     assert.deepEqual(await changed(documents, catalog, after), ['apis/shop.example.com/v1beta1'])
     const [indexBefore, indexAfter] = [await documents.index({ catalog }), await documents.index({ catalog: after })]
     assert.notEqual(indexBefore.hash, indexAfter.hash)
-    const pathsAfter = await pathsOf(indexAfter)
-    const differing = Object.entries(await pathsOf(indexBefore)).filter(
+    const pathsAfter = pathsOf(indexAfter)
+    const differing = Object.entries(pathsOf(indexBefore)).filter(
       ([name, { serverRelativeURL }]) => pathsAfter[name]?.['serverRelativeURL'] !== serverRelativeURL,
     )
     assert.deepEqual(
@@ -209,107 +204,57 @@ describe('documents that are kept', () => {
     assert.equal((await documents.v2({ catalog: back }, 'json')).hash, v2Before.hash)
   })
 
-  test('are others when a kind of theirs is one of another version, too', async () => {
+  test('change when one of their types gets another kind', async () => {
     const documents = openApiDocuments(source)
-    // Every document in which something is deleted tells of all versions that are not custom ones.
-    const after = catalog.with({ put: [{ ...gadget, group: 'core.example.com', versions: [{ name: 'v1', schema: plain, stored: true }] }] })
+    // This schema counts as built-in. DeleteOptions, a type in all changed documents, lists the group versions of built-in kinds.
+    const after = catalog.with({
+      put: [{ ...gadget, group: 'core.example.com', versions: [{ name: 'v1', schema: gadgetWithPackage, stored: true }] }],
+    })
     assert.deepEqual(await changed(documents, catalog, after), [
       'api/v1',
       'apis/shop.example.com/v1beta1',
       'apis/small.things.cluster.io/v1',
     ])
-    const fresh = blueprintOf(after, source)
+    const fresh = await blueprintOf(after, source)
     for (const [name, sources] of sourcesByDocument(fresh)) {
-      const kept = (await documents.v3({ catalog: after }, name, 'json')) as KeptDocument
-      assert.deepEqual(JSON.parse(await textOf(kept)), documentV3(fresh, sources))
+      const kept = (await documents.v3({ catalog: after }, name, 'json')) as CachedDocument
+      assert.deepEqual(JSON.parse(textOf(kept)), await documentV3(fresh, sources))
     }
   })
 
-  test('are the same whenever a kind has come', async () => {
+  test('do not depend on the order in which kinds were added', async () => {
     const before = openApiDocuments(source)
     const later = catalog.with({ remove: [gadget] }).with({ put: [gadget] })
-    const again = catalog
+    const readded = catalog
       .with({ put: [gadget] })
       .with({ remove: [widget] })
       .with({ put: [widget] })
-    for (const form of ['json', 'protobuf'] as const) {
-      assert.equal((await before.v2({ catalog: later }, form)).hash, (await before.v2({ catalog: again }, form)).hash)
+    for (const encoding of ['json', 'protobuf'] as const) {
+      assert.equal((await before.v2({ catalog: later }, encoding)).hash, (await before.v2({ catalog: readded }, encoding)).hash)
     }
   })
 
-  test('are rendered anew only where something changed', async () => {
-    let asked = 0
-    const documents = openApiDocuments({
-      ...source,
-      describe: () => {
-        asked++
-        return undefined
-      },
-    })
-    const build = async (about: Catalog): Promise<number> => {
-      asked = 0
-      for (const form of ['json', 'protobuf'] as const) {
-        await documents.v2({ catalog: about }, form)
-        for (const name of names) await documents.v3({ catalog: about }, name, form)
-      }
-      return asked
-    }
-    const first = await build(catalog.with({ put: [gadget] }))
-    const second = await build(catalog.with({ put: [{ ...gadget, shortNames: ['gg'] }] }))
-    assert.ok(second > 0 && second < first / 20, `${second} of ${first}`)
-  })
-
-  test('that could not be made are tried again by whoever asks next', async () => {
+  test('are retried after a failed build', async () => {
     let isFailing = true
     const documents = openApiDocuments({
       ...source,
       describe: () => {
-        if (isFailing) throw new Error('no words')
+        if (isFailing) throw new Error('no description')
         return undefined
       },
     })
-    const ask = async (): Promise<readonly unknown[]> => [
+    const readAll = async (): Promise<readonly unknown[]> => [
       await documents.v2({ catalog }, 'json'),
       await documents.v2({ catalog }, 'protobuf'),
       await documents.v3({ catalog }, 'apis/shop.example.com/v1beta1', 'json'),
       await documents.index({ catalog }),
     ]
-    for (const form of ['json', 'protobuf'] as const) await assert.rejects(documents.v2({ catalog }, form), /no words/)
-    await assert.rejects(documents.v3({ catalog }, 'apis/shop.example.com/v1beta1', 'json'), /no words/)
-    await assert.rejects(documents.index({ catalog }), /no words/)
+    for (const encoding of ['json', 'protobuf'] as const) await assert.rejects(documents.v2({ catalog }, encoding), /no description/)
+    await assert.rejects(documents.v3({ catalog }, 'apis/shop.example.com/v1beta1', 'json'), /no description/)
+    await assert.rejects(documents.index({ catalog }), /no description/)
     isFailing = false
-    const made = await ask()
-    assert.deepEqual(JSON.parse(await textOf(made[0] as KeptDocument)), documentV2(blueprintOf(catalog, source)))
-    assert.deepEqual(await ask(), made)
-  })
-
-  test('of many kinds are drawn and put together in steps, so that others get their turn', () => {
-    const many = Array.from({ length: 300 }, (_, i) => ({ ...gadget, resource: `gadget${i}s`, kind: `Gadget${i}` }))
-    const counted = (work: Generator<unknown, unknown, void>): number => {
-      let steps = 0
-      while (work.next().done !== true) steps++
-      return steps
-    }
-    assert.ok(counted(drawBlueprint(catalog.with({ put: many }), source)) >= 600)
-    const part = packShort(Buffer.from('{}'))
-    const parts = many.map(() => part)
-    assert.ok(counted(joinParts(parts)) >= 600)
-    assert.ok(counted(hashOf(parts)) >= 300)
-  })
-
-  test('are rendered in steps of one path or one definition, so that others get their turn', () => {
-    const format = { version: 2, name: 'protobuf' } as const
-    const stepsOf = <T>(work: Generator<unknown, T, void>): readonly [number, T] => {
-      for (let steps = 0; ; steps++) {
-        const step = work.next()
-        if (step.done) return [steps, step.value]
-      }
-    }
-    for (const each of blueprint.sources) {
-      const [steps, { shared }] = stepsOf(renderUnit(blueprint, each, format))
-      assert.ok(steps >= each.routes().length)
-      const [more, { types }] = stepsOf(renderShared(blueprint, shared, format))
-      assert.ok(more >= types.size)
-    }
+    const created = await readAll()
+    assert.deepEqual(JSON.parse(textOf(created[0] as CachedDocument)), await documentV2(await blueprintOf(catalog, source)))
+    assert.deepEqual(await readAll(), created)
   })
 })

@@ -1,8 +1,8 @@
-// The parameters of requests: those of a query are the fields of the options that it is read into.
+// Path and query parameters of operations. Query parameters are the fields of the options types, such as ListOptions.
 
-import * as meta from '../../api/meta.schema.js'
-import { resolve, type SchemaNode, type StructNode } from '../../schema/node.js'
-import type { Publication } from '../../schema/openapi.js'
+import * as meta from '@cluster-apiserver/api/api/meta.schema.js'
+import { resolve, type SchemaNode, type StructNode } from '@cluster-apiserver/api/schema/node.js'
+import type { Publication } from '@cluster-apiserver/api/schema/openapi/openapi.js'
 import type { Parameter } from './route.js'
 
 type Describe = Publication['describe']
@@ -10,13 +10,13 @@ type Describe = Publication['describe']
 const inPath = (name: string, description: string): Parameter => ({ name, in: 'path', type: 'string', description })
 
 export const nameInPath = inPath('name', 'The name of the object.')
-export const namespaceInPath = inPath('namespace', 'The namespace that the object lies in, or the objects do.')
-export const pathInPath = inPath('path', 'The rest of the path, which is passed on.')
+export const namespaceInPath = inPath('namespace', 'The namespace of the object or objects.')
+export const pathInPath = inPath('path', 'The rest of the path, which is forwarded.')
 export const logInPath = inPath('logpath', 'The path of a log file.')
 
-const pretty: Parameter = { name: 'pretty', in: 'query', type: 'string', description: "'true' indents the answer, for people to read." }
+const pretty: Parameter = { name: 'pretty', in: 'query', type: 'string', description: "'true' returns indented JSON." }
 
-/** Texts, numbers and switches; what has an inside cannot stand in a query. */
+/** Returns undefined for objects, which cannot be query parameters. */
 function typeInQuery(node: SchemaNode): Parameter['type'] | undefined {
   const value = resolve(node)
   if (value.type === 'list') return typeInQuery(value.item)
@@ -31,10 +31,11 @@ export function queryParameters(options: StructNode, describe: Describe): readon
   })
 }
 
+/** Query parameters per action. */
 export interface ActionParameters {
   readonly get: readonly Parameter[]
-  /** Of custom kinds: from which version on. */
-  readonly getVersion: readonly Parameter[]
+  /** Only custom resources publish resourceVersion for GET. */
+  readonly getWithResourceVersion: readonly Parameter[]
   readonly list: readonly Parameter[]
   readonly post: readonly Parameter[]
   readonly put: readonly Parameter[]
@@ -43,20 +44,20 @@ export interface ActionParameters {
   readonly deletecollection: readonly Parameter[]
 }
 
-/** Nothing is watched while it is deleted. */
-const onlyForWatches = new Set(['watch', 'allowWatchBookmarks'])
+/** List options that do not apply to deletecollection. */
+const watchOnly = new Set(['watch', 'allowWatchBookmarks'])
 
 export function actionParameters(describe: Describe): ActionParameters {
   const list = queryParameters(meta.listOptions, describe)
   const deleting = queryParameters(meta.deleteOptions, describe)
   return {
     get: [pretty],
-    getVersion: [pretty, ...list.filter(({ name }) => name === 'resourceVersion')],
+    getWithResourceVersion: [pretty, ...list.filter(({ name }) => name === 'resourceVersion')],
     list: [pretty, ...list],
     post: [pretty, ...queryParameters(meta.createOptions, describe)],
     put: [pretty, ...queryParameters(meta.updateOptions, describe)],
     patch: [pretty, ...queryParameters(meta.patchOptions, describe)],
     delete: [pretty, ...deleting],
-    deletecollection: [pretty, ...deleting, ...list.filter(({ name }) => !onlyForWatches.has(name))],
+    deletecollection: [pretty, ...deleting, ...list.filter(({ name }) => !watchOnly.has(name))],
   }
 }

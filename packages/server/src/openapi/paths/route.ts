@@ -1,8 +1,8 @@
-// What is published about a path, before it becomes a document of one version of OpenAPI or the other.
+// A published path with its operations, independent of the OpenAPI version.
 
-import { compareText } from '../../base/text-order.js'
-import type { SchemaNode } from '../../schema/node.js'
-import type { PublishedKind } from '../../schema/openapi.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { SchemaNode } from '@cluster-apiserver/api/schema/node.js'
+import type { PublishedKind } from '@cluster-apiserver/api/schema/openapi/openapi.js'
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch'
 
@@ -13,10 +13,9 @@ export interface Parameter {
   readonly description?: string
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly node: SchemaNode
   readonly mediaTypes: readonly string[]
-  /** Whether there is nothing to do without one. */
   readonly required: boolean
 }
 
@@ -25,21 +24,21 @@ export interface Operation {
   readonly id: string
   readonly tag: string
   readonly description: string
-  /** What is done, in the words of the extension `x-kubernetes-action`. */
+  /** Value of x-kubernetes-action. */
   readonly action?: string
   readonly kind?: PublishedKind
   readonly parameters: readonly Parameter[]
   readonly body?: RequestBody
-  /** What an answer is, by its code. Whoever is not known gets 401, which goes without saying. */
-  readonly answers: { readonly [code: string]: SchemaNode }
+  /** By status code; 401 is implied. */
+  readonly responses: { readonly [code: string]: SchemaNode }
   readonly produces: readonly string[]
-  /** Where nothing is sent: what could be, as version 2 tells; left out: anything. */
+  /** Media types of operations without a body, for v2. */
   readonly consumes?: readonly string[]
 }
 
 export interface Route {
   readonly path: string
-  /** The document of version 3 that it belongs to, such as `apis/apps/v1`; undefined for what only version 2 publishes. */
+  /** Name of the v3 document that contains the path; undefined: only in v2. */
   readonly document: string | undefined
   readonly operations: readonly Operation[]
 }
@@ -48,7 +47,7 @@ const byName = (a: Parameter, b: Parameter): number => compareText(a.name, b.nam
 
 const isSame = (a: Parameter, b: Parameter): boolean => a.name === b.name && a.in === b.in
 
-/** The parameters that all operations of a path have: they are published once, with the path. */
+/** Parameters that all operations have in common: they are published once, with the path. */
 export function sharedParameters({ operations: [first, ...others] }: Route): readonly Parameter[] {
   const shared = first?.parameters.filter((parameter) =>
     others.every(({ parameters }) => parameters.some((other) => isSame(parameter, other))),
@@ -56,5 +55,6 @@ export function sharedParameters({ operations: [first, ...others] }: Route): rea
   return [...(shared ?? [])].sort(byName)
 }
 
+/** Parameters that are published with the operation. */
 export const ownParameters = (operation: Operation, shared: readonly Parameter[]): readonly Parameter[] =>
   operation.parameters.filter((parameter) => !shared.some((other) => isSame(parameter, other))).sort(byName)

@@ -1,14 +1,14 @@
-// The paths, parameters and answers that follow from a definition, row by row.
+// Routes of resource definitions: paths, operation ids, parameters and responses.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { resolve } from '../../schema/node.js'
-import { allRoutes } from './blueprint.js'
+import { resolve } from '@cluster-apiserver/api/schema/node.js'
+import { allRoutes } from '../documents/blueprint.js'
+import { sampleBlueprint } from '../sample-kinds.fixture.js'
 import type { Operation, Route } from './route.js'
 import { ownParameters, sharedParameters } from './route.js'
-import { thingsBlueprint } from './things.fixture.js'
 
-const routes = allRoutes(thingsBlueprint())
+const routes = allRoutes(await sampleBlueprint())
 const routeOf = (path: string): Route => routes.find((route) => route.path === path) as Route
 const operationOf = (path: string, method: string): Operation =>
   routeOf(path).operations.find((operation) => operation.method === method) as Operation
@@ -17,7 +17,7 @@ const things = '/apis/small.things.cluster.io/v1'
 const inNamespace = `${things}/namespaces/{namespace}/things`
 const one = `${inNamespace}/{name}`
 
-describe('the paths of a kind', () => {
+describe('paths and operations of a kind', () => {
   const rows: readonly (readonly [path: string, operations: string])[] = [
     [`${things}/things`, 'get list listSmallThingsV1ThingForAllNamespaces'],
     [
@@ -60,7 +60,7 @@ describe('the paths of a kind', () => {
     assert.deepEqual(paths, ['/apis/apiregistration.cluster.io/v1/boxreviews'])
   })
 
-  test('a connection that passes on takes a path, and every method', () => {
+  test('a proxy subresource accepts a path and every method', () => {
     for (const path of [`${one}/proxy`, `${one}/proxy/{path}`]) {
       assert.deepEqual(
         routeOf(path)
@@ -70,13 +70,13 @@ describe('the paths of a kind', () => {
       )
     }
     assert.equal(operationOf(`${one}/proxy/{path}`, 'get').id, 'connectSmallThingsV1GetNamespacedThingProxyWithPath')
-    const parameters = operationOf(`${one}/proxy/{path}`, 'get').parameters.map(({ name, in: place }) => `${name} ${place}`)
+    const parameters = operationOf(`${one}/proxy/{path}`, 'get').parameters.map(({ name, in: location }) => `${name} ${location}`)
     assert.deepEqual(parameters.sort(), ['name path', 'namespace path', 'path path', 'path query'])
   })
 })
 
-describe('the parameters', () => {
-  test('what all operations of a path have stands with the path', () => {
+describe('parameters', () => {
+  test('parameters of all operations are published with the path', () => {
     const route = routeOf(one)
     const shared = sharedParameters(route)
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe('the parameters', () => {
     )
   })
 
-  test('a collection is deleted with the options of lists and of deletions', () => {
+  test('deletecollection has the options of list and delete', () => {
     assert.deepEqual(
       ownParameters(operationOf(inNamespace, 'delete'), [])
         .map(({ name }) => name)
@@ -103,7 +103,7 @@ describe('the parameters', () => {
     )
   })
 
-  test('options become parameters, but for those that no query can say', () => {
+  test('option fields become query parameters, except objects', () => {
     assert.deepEqual(
       ownParameters(operationOf(`${one}/log`, 'get'), []).map(({ name, type }) => `${name} ${type}`),
       ['lines integer', 'name string', 'namespace string', 'pretty string'],
@@ -115,44 +115,44 @@ describe('the parameters', () => {
   })
 })
 
-describe('what is sent and answered', () => {
-  const answersOf = (path: string, method: string): string =>
-    Object.entries(operationOf(path, method).answers)
+describe('request and response types', () => {
+  const responsesOf = (path: string, method: string): string =>
+    Object.entries(operationOf(path, method).responses)
       .map(([code, node]) => {
         const value = resolve(node)
         return `${code} ${value.type === 'struct' ? value.name : value.type}`
       })
       .join(', ')
 
-  const rows: readonly (readonly [name: string, path: string, method: string, kind: string, answers: string])[] = [
-    ['a list', inNamespace, 'get', 'small.things.cluster.io/v1 Thing', '200 ThingList'],
-    ['an object that is made', inNamespace, 'post', 'small.things.cluster.io/v1 Thing', '200 Thing, 201 Thing, 202 Thing'],
-    ['a collection that is deleted', inNamespace, 'delete', 'small.things.cluster.io/v1 Thing', '200 Status'],
-    ['an object that is deleted, where it comes back', one, 'delete', 'small.things.cluster.io/v1 Thing', '200 Thing, 202 Thing'],
-    ['an object that is deleted, where its kind may hold it', '/api/v1/boxes/{name}', 'delete', '/v1 Box', '200 Status, 202 Status'],
+  const rows: readonly (readonly [name: string, path: string, method: string, kind: string, responses: string])[] = [
+    ['list', inNamespace, 'get', 'small.things.cluster.io/v1 Thing', '200 ThingList'],
+    ['create', inNamespace, 'post', 'small.things.cluster.io/v1 Thing', '200 Thing, 201 Thing, 202 Thing'],
+    ['deletecollection', inNamespace, 'delete', 'small.things.cluster.io/v1 Thing', '200 Status'],
+    ['delete of a kind that returns the object', one, 'delete', 'small.things.cluster.io/v1 Thing', '200 Thing, 202 Thing'],
+    ['delete of a kind with finalization of its own', '/api/v1/boxes/{name}', 'delete', '/v1 Box', '200 Status, 202 Status'],
     [
-      'an object that is deleted, where it does not',
+      'delete of a custom kind',
       '/apis/shop.example.com/v1beta1/namespaces/{namespace}/widgets/{name}',
       'delete',
       'shop.example.com/v1beta1 Widget',
       '200 Status, 202 Status',
     ],
-    ['a change', one, 'patch', 'small.things.cluster.io/v1 Thing', '200 Thing, 201 Thing'],
-    ['a watch', `${things}/watch/things`, 'get', 'small.things.cluster.io/v1 Thing', '200 WatchEvent'],
-    ['a view', `${one}/scale`, 'put', 'autoscaling/v1 Scale', '200 Scale, 201 Scale'],
+    ['patch', one, 'patch', 'small.things.cluster.io/v1 Thing', '200 Thing, 201 Thing'],
+    ['watch', `${things}/watch/things`, 'get', 'small.things.cluster.io/v1 Thing', '200 WatchEvent'],
+    ['a subresource with a view', `${one}/scale`, 'put', 'autoscaling/v1 Scale', '200 Scale, 201 Scale'],
     ['an action', `${one}/opening`, 'post', 'doors.cluster.io/v2 Opening', '200 Opening, 201 Opening, 202 Opening'],
     ['a connection', `${one}/talk`, 'get', 'small.things.cluster.io/v1 ThingTalkOptions', '200 string'],
     ['a log', `${one}/log`, 'get', 'small.things.cluster.io/v1 Thing', '200 string'],
   ]
-  for (const [name, path, method, kind, answers] of rows) {
+  for (const [name, path, method, kind, responses] of rows) {
     test(name, () => {
       const operation = operationOf(path, method)
       assert.equal(`${operation.kind?.group}/${operation.kind?.version} ${operation.kind?.kind}`, kind)
-      assert.equal(answersOf(path, method), answers)
+      assert.equal(responsesOf(path, method), responses)
     })
   }
 
-  test('custom kinds are no Protobuf, and have no merge keys', () => {
+  test('custom kinds have neither Protobuf nor strategic merge patches', () => {
     const widget = '/apis/shop.example.com/v1beta1/namespaces/{namespace}/widgets/{name}'
     assert.deepEqual(operationOf(widget, 'get').produces, ['application/json', 'application/yaml'])
     assert.deepEqual(operationOf(widget, 'patch').body?.mediaTypes, [
@@ -160,15 +160,15 @@ describe('what is sent and answered', () => {
       'application/merge-patch+json',
       'application/apply-patch+yaml',
     ])
-    assert.equal(answersOf(widget, 'patch'), answersOf(widget, 'get'))
+    assert.equal(responsesOf(widget, 'patch'), responsesOf(widget, 'get'))
     assert.ok(!operationOf(widget, 'patch').parameters.some(({ name }) => name === 'force'))
     assert.equal(operationOf(widget.slice(0, -'/{name}'.length), 'delete').body, undefined)
   })
 
-  test('built-in kinds speak the media type of the identity', () => {
+  test('built-in kinds use the Protobuf media type of the identity', async () => {
     const path = '/apis/small.things.k8s.io/v1/things'
-    const listing = allRoutes(thingsBlueprint('kubernetes')).find((route) => route.path === path)?.operations[0]
-    assert.deepEqual(listing?.produces, [
+    const listOperation = allRoutes(await sampleBlueprint('kubernetes')).find((route) => route.path === path)?.operations[0]
+    assert.deepEqual(listOperation?.produces, [
       'application/json',
       'application/yaml',
       'application/vnd.kubernetes.protobuf',
@@ -178,7 +178,7 @@ describe('what is sent and answered', () => {
   })
 })
 
-test('the paths of discovery and of the server itself', () => {
+test('routes of discovery and of the server itself', () => {
   const others = routes.filter(({ operations: [first] }) => first?.kind === undefined)
   assert.deepEqual(
     others.map(({ path, document, operations: [first] }) => `${path} ${document} ${first?.id} ${first?.tag}`),

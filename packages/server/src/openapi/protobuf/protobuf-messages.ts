@@ -1,12 +1,19 @@
-// How parts of a JSON document lie in the Protobuf messages that OpenAPI documents have: maps are lists of named values there,
-// extensions have a place of their own, and what may be one thing or another is wrapped in a message that says which.
+// Maps JSON to the Protobuf messages of OpenAPI: objects become lists of named values, `x-` extensions a field of their own.
 
-import { wireTypes } from '../../base/protobuf-reader.js'
-import { collectBytes, writeRaw, writeUint } from '../../base/protobuf-writer.js'
-import { booleanField, delimited, integerField, numberField, textField, type ValueWriter } from '../../schema/protobuf-fields.js'
-import { tagOf } from '../../schema/protobuf-layout.js'
+import { wireTypes } from '@cluster-apiserver/api/base/protobuf/protobuf-reader.js'
+import { collectBytes, writeUint } from '@cluster-apiserver/api/base/protobuf/protobuf-writer.js'
+import { jsonText } from '@cluster-apiserver/api/schema/json/write.js'
+import { tagOf } from '@cluster-apiserver/api/schema/protobuf/layout.js'
+import {
+  booleanField,
+  delimited,
+  integerField,
+  numberField,
+  textField,
+  type ValueWriter,
+} from '@cluster-apiserver/api/schema/protobuf/scalar-fields.js'
 
-/** How a value is written as the field with a given number. Everything is written backwards, the last field first. */
+/** Creates the writer of a field. Messages are written from the last field to the first. */
 export type Shape = (proto: number) => ValueWriter
 export type Members = { readonly [name: string]: unknown }
 
@@ -26,13 +33,13 @@ export const repeated =
 
 export const texts = repeated(text)
 
-/** A value of any form, as text that reads as YAML. */
-export const anything: Shape = (proto) => {
+/** Any value, encoded as YAML text. */
+export const anyValue: Shape = (proto) => {
   const yaml = textField(2)
-  return delimited(proto, (writer, value) => yaml(writer, `${JSON.stringify(value)}\n`))
+  return delimited(proto, (writer, value) => yaml(writer, `${jsonText(value)}\n`))
 }
 
-/** A message around one field; `inner` says what of the value goes in. */
+/** A message with one field; `inner` selects its value. */
 export const wrapped =
   (number: number, shape: Shape, inner: (value: unknown) => unknown = (value) => value): Shape =>
   (proto) => {
@@ -50,8 +57,8 @@ export const namedField = (proto: number, shape: Shape): ValueWriter => {
   })
 }
 
-/** A map: a message of named values, which are its field `number`. */
-export const named =
+/** A map: a message whose field `number` repeats named values. */
+export const namedValues =
   (shape: Shape, number = 1): Shape =>
   (proto) => {
     const entry = namedField(number, shape)
@@ -60,7 +67,7 @@ export const named =
     })
   }
 
-/** A message that is one of several; `choose` says which number a value goes under. */
+/** A oneof message; `choose` returns the field number for a value. */
 export const oneOf =
   (shapes: { readonly [number: number]: Shape }, choose: (value: unknown) => number | undefined): Shape =>
   (proto) => {
@@ -73,22 +80,20 @@ export const oneOf =
 
 export interface MessageTable {
   readonly fields: { readonly [name: string]: readonly [number: number, shape: Shape] }
-  /** Under which number the members lie whose names begin with `x-`. */
   readonly extensions?: number
 }
 
-/** A message whose fields are members of the value, or one that was encoded before. The table is asked for on first use, so that messages may contain themselves. */
+/** The table is evaluated on first use, so that messages may be recursive. */
 export const message = (table: () => MessageTable): Shape => {
   let compiled: ValueWriter | undefined
   const inside: ValueWriter = (writer, value) => {
-    if (value instanceof Uint8Array) return writeRaw(writer, value)
     compiled ??= membersWriter(table())
     compiled(writer, value)
   }
   return (proto) => delimited(proto, inside)
 }
 
-/** Encodes insides of messages. The table is read on first use. */
+/** Encodes the fields of a message without its tag and length. */
 export const encoderOf = (table: () => MessageTable): ((members: Members) => Uint8Array) => {
   let write: ValueWriter | undefined
   return (members) => {
@@ -98,47 +103,12 @@ export const encoderOf = (table: () => MessageTable): ((members: Members) => Uin
   }
 }
 
-/** The tag and the length in front of a message that follows, and of the one field around it, if there is one. */
+/** Tag and length of a message whose bytes follow. */
 export const messageHead = (number: number, length: number): Uint8Array =>
   collectBytes((writer) => {
     writeUint(writer, length)
     writeUint(writer, tagOf(number, wireTypes.delimited))
   })
-
-/** From so many properties on each is encoded by itself. */
-const manyProperties = 50
-
-/**
- * A schema in which whatever has many properties is encoded already, each in a step of its own: one that somebody wrote may be as long as a
- * request.
- */
-export function* withEncodedParts(schema: Members, encode: (schema: Members) => Uint8Array): Generator<undefined, Members, void> {
-  const made: Record<string, unknown> = {}
-  for (const word of ['items', 'additionalProperties', 'not']) {
-    const inner = schema[word]
-    if (isSchema(inner)) made[word] = yield* withEncodedParts(inner, encode)
-  }
-  const { properties } = schema
-  if (isSchema(properties)) {
-    const encoded: Record<string, unknown> = {}
-    const isMany = Object.keys(properties).length >= manyProperties
-    for (const name in properties) {
-      const inner = properties[name]
-      const prepared = isSchema(inner) ? yield* withEncodedParts(inner, encode) : inner
-      setOwn(encoded, name, isMany && isSchema(prepared) && !('$ref' in prepared) ? encode(prepared) : prepared)
-      if (isMany) yield
-    }
-    made['properties'] = encoded
-  }
-  return { ...schema, ...made }
-}
-
-/** Also where the name is one that objects have from birth. */
-const setOwn = (object: object, name: string, value: unknown): void => {
-  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-}
-
-const isSchema = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function membersWriter({ fields, extensions }: MessageTable): ValueWriter {
   const writers = Object.entries(fields)
@@ -159,7 +129,7 @@ const memberWriter =
   }
 
 function extensionsWriter(number: number): ValueWriter {
-  const entry = namedField(number, anything)
+  const entry = namedField(number, anyValue)
   return (writer, value) => {
     const extensions = Object.entries(value as Members).filter(([name]) => name.startsWith('x-'))
     for (const one of extensions.reverse()) entry(writer, one)

@@ -1,12 +1,11 @@
-// Static tokens and the CSV that they are written in.
+// Static token files and their CSV format.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseCsv } from './csv.js'
-import { parseTokenFile } from './token-file.js'
+import { parseCsv, parseTokenFile } from './static-token-file.js'
 
 for (const row of [
-  { name: 'plain', text: 'a,b,c\n', fields: [['a', 'b', 'c']] },
+  { name: 'one line', text: 'a,b,c\n', fields: [['a', 'b', 'c']] },
   { name: 'without a last line end', text: 'a,b', fields: [['a', 'b']] },
   {
     name: 'Windows line ends',
@@ -22,7 +21,7 @@ for (const row of [
   { name: 'quoted line end', text: '"a\nb",c\n', fields: [['a\nb', 'c']] },
   { name: 'doubled quotes', text: '"say ""yes""",b\n', fields: [['say "yes"', 'b']] },
   { name: 'spaces stay', text: ' a , b\n', fields: [[' a ', ' b']] },
-  { name: 'empty', text: '', fields: [] },
+  { name: 'empty file', text: '', fields: [] },
 ]) {
   test(`CSV: ${row.name}`, () =>
     assert.deepEqual(
@@ -36,8 +35,8 @@ for (const row of [
   { name: 'text after a quote', text: '"a"b,c\n', line: 1 },
   { name: 'quote that never ends', text: 'x\ny\n"a,b\n', line: 3 },
 ]) {
-  test(`CSV refused: ${row.name}`, () =>
-    assert.throws(() => parseCsv(row.text), { message: `line ${row.line} has a quotation mark in the wrong place` }))
+  test(`CSV rejected: ${row.name}`, () =>
+    assert.throws(() => parseCsv(row.text), { message: `line ${row.line} has a misplaced quotation mark` }))
 }
 
 test('lines are counted through quoted line ends', () => {
@@ -52,8 +51,5 @@ test('tokens: groups, empty and repeated tokens, further columns', () => {
   assert.deepEqual([...users.keys()], ['t1', 't2'])
   assert.deepEqual(users.get('t1'), { name: 'eve', uid: 'u2', groups: ['a', 'b'], extra: {} })
   assert.deepEqual(users.get('t2'), { name: 'bob', uid: '', groups: [], extra: {} })
-  assert.deepEqual(warnings, [
-    'the token in line 3 is empty, the line is passed over',
-    'the token in line 4 was there before, the later line counts',
-  ])
+  assert.deepEqual(warnings, ['line 3 has an empty token and is ignored', 'line 4 has the token of an earlier line and replaces it'])
 })

@@ -1,43 +1,37 @@
-// One text of the command line as the value of its kind; what is wrong with it is thrown as a plain sentence without the flag's name.
+// Parses the value of one flag. Error messages lack the name of the flag, which the caller adds.
 
 import { isIP } from 'node:net'
+import { parseDurationMs } from '@cluster-apiserver/api/base/duration.js'
 import type { FlagDefinition } from './flag.js'
-import { nearest } from './nearest.js'
 
 const quoted = (text: string): string => JSON.stringify(text)
 
-const truths = ['1', 't', 'T', 'true', 'True', 'TRUE']
-const falsehoods = ['0', 'f', 'F', 'false', 'False', 'FALSE']
+const trueTexts = ['1', 't', 'T', 'true', 'True', 'TRUE']
+const falseTexts = ['0', 'f', 'F', 'false', 'False', 'FALSE']
 
-export function parseBoolean(text: string): boolean {
-  if (truths.includes(text)) return true
-  if (falsehoods.includes(text)) return false
+function parseBoolean(text: string): boolean {
+  if (trueTexts.includes(text)) return true
+  if (falseTexts.includes(text)) return false
   throw new Error(`${quoted(text)} is neither true nor false`)
 }
 
-const unitMs: { readonly [unit: string]: number } = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-const durationPattern = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/
-
-/** Such as `1h30m`, `1.5s`, `300ms` or `0`, in milliseconds. Every duration on this command line is a length of time, never negative. */
+/** Parses `1h30m`, `1.5s`, `300ms` or `0` into milliseconds. */
 export function parseDuration(text: string): number {
-  if (/^[+]?0+$/.test(text)) return 0
-  if (text.startsWith('-')) throw new Error(`${quoted(text)} is negative`)
-  if (!durationPattern.test(text)) throw new Error(`${quoted(text)} is not a duration such as 90s, 5m or 1h30m`)
-  let ms = 0
-  for (const [, amount, unit] of text.matchAll(/([\d.]+)([^\d.]+)/g)) ms += Number(amount) * (unitMs[unit ?? ''] ?? 0)
-  if (!Number.isFinite(ms)) throw new Error(`${quoted(text)} is too long`)
+  const ms = parseDurationMs(text)
+  if (ms === undefined) throw new Error(`${quoted(text)} is not a duration such as 90s, 5m or 1h30m`)
+  if (ms < 0) throw new Error(`${quoted(text)} is negative`)
   return ms
 }
 
 const byteUnits = ['', 'k', 'm', 'g', 't']
 
-/** Such as `268435456`, `256MiB`, `256Mi` or `1GB`. */
-export function parseBytes(text: string): number {
+/** Parses `268435456`, `256MiB`, `256Mi` or `1GB`. */
+function parseBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?$/i.exec(text)
   if (match === null) throw new Error(`${quoted(text)} is not a number of bytes such as 1000000, 256MiB or 1GB`)
   const [, amount, unit = '', binary] = match
   const bytes = Math.round(Number(amount) * (binary === '' ? 1000 : 1024) ** byteUnits.indexOf(unit.toLowerCase()))
-  if (!Number.isSafeInteger(bytes)) throw new Error(`${quoted(text)} is too much`)
+  if (!Number.isSafeInteger(bytes)) throw new Error(`${quoted(text)} is too large`)
   return bytes
 }
 
@@ -71,24 +65,23 @@ function parseNumber(text: string, { kind, min = -Infinity, max = Infinity }: Bo
 
 function parseChoice(text: string, choices: readonly string[]): string {
   if (choices.includes(text)) return text
-  const close = nearest(text, choices)
-  const advice = choices.length <= 10 ? `choose from ${choices.join(', ')}` : close === undefined ? '' : `did you mean ${close}?`
+  const suggestion = nearest(text, choices)
+  const advice = choices.length <= 10 ? `choose from ${choices.join(', ')}` : suggestion === undefined ? '' : `did you mean ${suggestion}?`
   throw new Error(`${quoted(text)} is unknown${advice === '' ? '' : `; ${advice}`}`)
 }
 
-function parseNonEmpty(text: string, what: string): string {
-  if (text === '') throw new Error(`the name of a ${what} is missing`)
+function parseNonEmpty(text: string, noun: string): string {
+  if (text === '') throw new Error(`the name of a ${noun} is missing`)
   return text
 }
 
-/** The parts of a comma list; empty parts, as in `a,,b`, are left out. */
-const parts = (text: string): readonly string[] =>
+/** Drops empty items, as in `a,,b`. */
+const listItems = (text: string): readonly string[] =>
   text
     .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
 
-/** The value of one occurrence of a flag; for kinds that hold several, a list. */
 export function parseFlagValue(flag: FlagDefinition, text: string): boolean | number | string | readonly string[] {
   switch (flag.kind) {
     case 'boolean':
@@ -109,9 +102,9 @@ export function parseFlagValue(flag: FlagDefinition, text: string): boolean | nu
     case 'choice':
       return parseChoice(text, flag.choices)
     case 'choices':
-      return parts(text).map((part) => parseChoice(part, flag.choices))
+      return listItems(text).map((item) => parseChoice(item, flag.choices))
     case 'list':
-      return parts(text)
+      return listItems(text)
     case 'texts':
       return [text]
     case 'file':
@@ -121,4 +114,32 @@ export function parseFlagValue(flag: FlagDefinition, text: string): boolean | nu
     case 'folder':
       return parseNonEmpty(text, 'folder')
   }
+}
+
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const substituted = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}
+
+/** Finds the candidate with the smallest edit distance; undefined if more than one, and more than a third, of the characters differ. */
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
+  const lower = text.toLowerCase()
+  let best: string | undefined
+  let minEdits = Math.max(1, Math.floor(text.length / 3)) + 1
+  for (const candidate of candidates) {
+    const edits = editDistance(lower, candidate.toLowerCase())
+    if (edits < minEdits) {
+      best = candidate
+      minEdits = edits
+    }
+  }
+  return best
 }

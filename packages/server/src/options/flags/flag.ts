@@ -1,21 +1,20 @@
-// What one command-line flag is, as data: the table of flags is made of these, and parser, help and settings read it.
+// Definition of a command-line flag: the entries of the flag table, and the types of their values.
 
-/** The checks that a file named by a flag must pass before the server starts. */
-export type FileContent = 'certificates' | 'private-key' | 'keys' | 'client-configuration' | 'yaml' | 'json-lines' | 'tokens'
+export type FileContent = 'certificates' | 'private-key' | 'keys' | 'client-configuration' | 'yaml' | 'json-lines' | 'tokens' | 'secret'
 
-interface Common {
+interface CommonFields {
   readonly name: string
-  /** What stands in for a flag that was not given, in the words of the command line. */
+  /** Default, as written on the command line. */
   readonly default?: string
-  /** One sentence, without the default, which the help adds. */
+  /** Help text; --help adds the default to it. */
   readonly help: string
-  /** `none`: the flag is accepted and checked, and the server says at its start that it has no effect. */
-  readonly effect: 'now' | 'none'
-  /** Why a flag cannot be given at all for now. */
+  /** `none`: accepted and validated for compatibility; the server warns about it at the start. */
+  readonly effect?: 'none'
+  /** Error message of an unsupported flag, unless its value is the default. */
   readonly refused?: string
 }
 
-export type FlagDefinition = Common &
+export type FlagDefinition = CommonFields &
   (
     | { readonly kind: 'boolean' | 'text' | 'port' | 'address' | 'duration' | 'bytes' | 'list' | 'texts' | 'folder' }
     | { readonly kind: 'integer' | 'number'; readonly min?: number; readonly max?: number }
@@ -33,7 +32,6 @@ interface ValueOfKind {
   readonly text: string
   readonly port: number
   readonly address: string
-  /** Milliseconds. */
   readonly duration: number
   readonly bytes: number
   readonly integer: number
@@ -41,12 +39,12 @@ interface ValueOfKind {
   readonly file: string
   readonly folder: string
   readonly list: readonly string[]
-  /** Each is given by itself: commas have another meaning in it. */
+  /** Repeatable flag whose values are not split at commas. */
   readonly texts: readonly string[]
   readonly files: readonly string[]
 }
 
-type Bare<F extends FlagDefinition> = F extends { readonly choices: readonly (infer C)[] }
+type DefinedValue<F extends FlagDefinition> = F extends { readonly choices: readonly (infer C)[] }
   ? F extends { readonly kind: 'choices' }
     ? readonly C[]
     : C
@@ -54,14 +52,14 @@ type Bare<F extends FlagDefinition> = F extends { readonly choices: readonly (in
     ? ValueOfKind[F['kind']]
     : never
 
-/** The type that a flag's value has after parsing: lists are never undefined, the rest only without a default. */
+/** Type of the parsed value: lists are never undefined, other kinds only without a default. */
 export type FlagValue<F extends FlagDefinition> = F['kind'] extends 'list' | 'texts' | 'files' | 'choices'
-  ? Bare<F>
+  ? DefinedValue<F>
   : F extends { readonly default: string }
-    ? Bare<F>
-    : Bare<F> | undefined
+    ? DefinedValue<F>
+    : DefinedValue<F> | undefined
 
-/** A wrong command line, as the one sentence that the operator reads. */
+/** Invalid command line; the server exits with 2. */
 export class FlagError extends Error {
   override readonly name = 'FlagError'
 }

@@ -1,32 +1,30 @@
-// The command line as typed values: forms, repetition and unknown flags are decided here, meaning in `read-settings`.
+// Parses the command line into typed values. Dependencies between flags and contents of files are not checked here.
 
 import { type FlagDefinition, FlagError, flagError } from './flag.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
-import { parseFlagValue } from './flag-value.js'
-import { nearest } from './nearest.js'
+import { nearest, parseFlagValue } from './flag-value.js'
 
 export interface ParsedFlags {
   readonly values: FlagValues
-  /** Which flags the command line names, in its order. */
+  /** Flags on the command line; the others have their default. */
   readonly given: ReadonlySet<FlagName>
 }
 
 const byName: ReadonlyMap<string, FlagDefinition> = new Map(allFlags.map((flag) => [flag.name, flag]))
 const shortForms: { readonly [short: string]: string } = { '-h': '--help', '-v': '--v' }
 
-/**
- * Forms: `--flag=value`, `--flag value`, and for booleans `--flag`, `--flag=false`. A flag given twice counts the last time; lists add up.
- * `_` in a name is read as `-`. Throws {@link FlagError}.
- */
+/** Accepts `--flag=value`, `--flag value`, and for booleans `--flag`. The last value counts, lists are joined, and `_` is read as `-`. */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const values: Record<string, unknown> = {}
   const given = new Set<string>()
   for (let index = 0; index < argv.length; index++) {
+    // kube-apiserver ignores empty arguments, too; old versions of envtest pass one.
+    if (argv[index] === '') continue
     const { flag, attached } = readName(argv[index] ?? '')
     let text = attached
     if (text === undefined && flag.kind === 'boolean') text = 'true'
     if (text === undefined) text = argv[++index]
-    if (text === undefined) throw flagError(flag.name, 'the value is missing')
+    if (text === undefined) throw flagError(flag.name, 'a value is missing')
     values[flag.name] = combine(flag, given.has(flag.name) ? values[flag.name] : undefined, parseValue(flag, text))
     given.add(flag.name)
   }
@@ -44,14 +42,17 @@ function readName(argument: string): { readonly flag: FlagDefinition; readonly a
   const name = long.slice(2).replaceAll('_', '-')
   const flag = byName.get(name)
   if (flag === undefined) {
-    const close = nearest(name, [...byName.keys()])
-    throw flagError(name, close === undefined ? 'unknown flag; --help lists all of them' : `unknown flag; did you mean --${close}?`)
+    const suggestion = nearest(name, [...byName.keys()])
+    throw flagError(
+      name,
+      suggestion === undefined ? 'unknown flag; --help lists all of them' : `unknown flag; did you mean --${suggestion}?`,
+    )
   }
   return { flag, attached: rest.length === 0 ? undefined : rest.join('=') }
 }
 
 function parseValue(flag: FlagDefinition, text: string): unknown {
-  if (flag.refused !== undefined) throw flagError(flag.name, flag.refused)
+  if (flag.refused !== undefined && text !== flag.default) throw flagError(flag.name, flag.refused)
   try {
     return parseFlagValue(flag, text)
   } catch (error) {
@@ -59,13 +60,13 @@ function parseValue(flag: FlagDefinition, text: string): unknown {
   }
 }
 
-const holdsSeveral = ({ kind }: FlagDefinition): boolean => kind === 'list' || kind === 'texts' || kind === 'files' || kind === 'choices'
+const isList = ({ kind }: FlagDefinition): boolean => kind === 'list' || kind === 'texts' || kind === 'files' || kind === 'choices'
 
-function combine(flag: FlagDefinition, before: unknown, value: unknown): unknown {
-  return holdsSeveral(flag) && before !== undefined ? [...(before as readonly string[]), ...(value as readonly string[])] : value
+function combine(flag: FlagDefinition, previous: unknown, value: unknown): unknown {
+  return isList(flag) && previous !== undefined ? [...(previous as readonly string[]), ...(value as readonly string[])] : value
 }
 
 function defaultOf(flag: FlagDefinition): unknown {
   if (flag.default !== undefined) return parseFlagValue(flag, flag.default)
-  return holdsSeveral(flag) ? [] : undefined
+  return isList(flag) ? [] : undefined
 }

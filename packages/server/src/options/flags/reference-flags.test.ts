@@ -1,13 +1,13 @@
-// What the server says to every flag of the reference: accepted with an effect, refused with a reason, or without effect. None is unknown.
+// Every flag of kube-apiserver is accepted, rejected with a reason, or accepted without effect.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readSettings } from '../read-settings.js'
 import { type FlagDefinition, FlagError } from './flag.js'
 import { allFlags } from './flag-table.js'
 import { parseFlags } from './parse-flags.js'
-import { readSettings } from './read-settings.js'
 
-const reference = `
+const kubeApiserverFlags = `
 advertise-address cors-allowed-origins default-not-ready-toleration-seconds default-unreachable-toleration-seconds
 enable-priority-and-fairness external-hostname feature-gates goaway-chance livez-grace-period max-mutating-requests-inflight
 max-requests-inflight min-request-timeout request-timeout shutdown-delay-duration shutdown-send-retry-after
@@ -42,20 +42,23 @@ service-account-signing-key-file service-cluster-ip-range service-node-port-rang
   .trim()
   .split(/\s+/)
 
-const refused = ['admission-control', 'cloud-config', 'cloud-provider', 'etcd-servers-overrides', 'kubernetes-service-node-port', 'vmodule']
+const refused = ['admission-control', 'cloud-config', 'cloud-provider', 'etcd-servers-overrides', 'kubernetes-service-node-port']
 
 const withoutEffect = [
   'permit-address-sharing',
+  'insecure-port',
+  'insecure-bind-address',
   'storage-media-type',
   'watch-cache',
   'watch-cache-sizes',
   'default-watch-cache-size',
+  'vmodule',
   'log-flush-frequency',
   'log-json-info-buffer-size',
 ]
 
-/** They need files, or others beside them. */
-const needsMore = /^(?:oidc-|requestheader-|service-account-|authentication-|authorization-|egress-)/
+/** Flags that need a file or another flag. */
+const needsFileOrFlag = /^(?:oidc-|requestheader-|service-account-|authentication-|authorization-|egress-)/
 
 const definitionOf = (name: string): FlagDefinition => {
   const found = allFlags.find((flag) => flag.name === name)
@@ -63,20 +66,20 @@ const definitionOf = (name: string): FlagDefinition => {
   return found
 }
 
-test('each flag of the reference is known, and refused where it cannot be meant', () => {
-  for (const name of reference) {
+test('every flag of kube-apiserver is known; unsupported ones are rejected', () => {
+  for (const name of kubeApiserverFlags) {
     const flag = definitionOf(name)
     assert.equal(flag.refused !== undefined, refused.includes(name), name)
     if (flag.refused !== undefined) assert.throws(() => parseFlags([`--${name}=x`]), new FlagError(`--${name}: ${flag.refused}`))
   }
 })
 
-test('flags without effect are these', () => {
+test('only the listed flags have no effect', () => {
   const names = allFlags.filter(({ effect }) => effect === 'none').map(({ name }) => name)
   assert.deepEqual(names, withoutEffect)
 })
 
-/** Defaults and plain values, for all that need no file and nothing beside them. */
+/** Values for flags without a valid default. */
 const values: { readonly [name: string]: string } = {
   'advertise-address': '192.0.2.1',
   'allow-metric-labels': 'apiserver_request_total,verb=GET',
@@ -93,62 +96,40 @@ const values: { readonly [name: string]: string } = {
   'storage-media-type': 'application/json',
   'strict-transport-security-directives': 'max-age=31536000',
   'tls-min-version': 'VersionTLS12',
+  vmodule: 'etcd*=4,rest=2',
   'watch-cache-sizes': 'configmaps#100',
 }
 
-const plainKinds = new Set(['boolean', 'integer', 'number', 'duration', 'bytes', 'port', 'text', 'choice'])
-const needsOthers = /^(?:etcd-(?:prefix|servers)|lease-reuse|encryption-|help$|version$)/
+/** Kinds whose default is a valid value. */
+const kindsWithDefault = new Set(['boolean', 'integer', 'number', 'duration', 'bytes', 'port', 'text', 'choice'])
+/** Flags that cannot be combined with the others. */
+const conflictsWithOthers = /^(?:etcd-(?:prefix|servers)|lease-reuse|encryption-|help$|version$)/
 
-test('flags that are accepted are so together, and the rest is named', async () => {
-  const argv = reference.flatMap((name) => {
+test('all supported flags can be given together', async () => {
+  const argv = kubeApiserverFlags.flatMap((name) => {
     const flag = definitionOf(name)
-    if (flag.refused !== undefined || needsOthers.test(name) || needsMore.test(name)) return []
-    const value = values[name] ?? (plainKinds.has(flag.kind) ? flag.default : undefined)
+    if ((flag.refused !== undefined && flag.default === undefined) || conflictsWithOthers.test(name) || needsFileOrFlag.test(name))
+      return []
+    const value = values[name] ?? (kindsWithDefault.has(flag.kind) ? flag.default : undefined)
     return value === undefined ? [] : [`--${name}=${value}`]
   })
   assert.ok(argv.length > 45, String(argv.length))
   const { flagsWithoutEffect } = await readSettings(parseFlags(argv))
   assert.deepEqual(
     flagsWithoutEffect,
-    withoutEffect.filter((name) => reference.includes(name)).map((name) => `--${name}`),
+    withoutEffect.filter((name) => kubeApiserverFlags.includes(name)).map((name) => `--${name}`),
   )
 })
 
-for (const { argv, reason } of [
-  { argv: ['--apiserver-count=3'], reason: /^--apiserver-count: does not go with --endpoint-reconciler-type=lease/ },
-  { argv: ['--contention-profiling'], reason: /^--contention-profiling: there is nothing to profile/ },
-  { argv: ['--log-json-split-stream'], reason: /^--log-json-split-stream: all lines go to standard error/ },
-  { argv: ['--show-hidden-metrics-for-version=1.20'], reason: /^--show-hidden-metrics-for-version: only .* 1\.25$/ },
-  { argv: ['--allow-metric-labels=verb'], reason: /^--allow-metric-labels: "verb": write / },
-]) {
-  test(`${argv.join(' ')} is refused`, async () => {
-    await assert.rejects(async () => readSettings(parseFlags(argv)), { message: reason })
-  })
-}
-
-test('the number of servers is taken where it counts', async () => {
-  const { keepsEndpoints } = await readSettings(parseFlags(['--apiserver-count=3', '--endpoint-reconciler-type=master-count']))
-  assert.equal(keepsEndpoints, true)
-})
-
-for (const { v, level, requests } of [
-  { v: 0, level: 'info', requests: 'none' },
-  { v: 2, level: 'info', requests: 'conspicuous' },
-  { v: 4, level: 'debug', requests: 'conspicuous' },
-  { v: 6, level: 'debug', requests: 'all' },
-]) {
-  test(`--v=${v}`, async () => {
-    const { logLevel, loggedRequests } = await readSettings(parseFlags([`--v=${v}`]))
-    assert.deepEqual([logLevel, loggedRequests], [level, requests])
-  })
-}
-
-test('allowed values of labels, of several metrics', async () => {
+test('--allow-metric-labels: labels of several metrics', async () => {
   const { metrics } = await readSettings(
     parseFlags(['--allow-metric-labels=a_total,code=200,201,a_total,verb=GET', '--allow-metric-labels=b,c=d']),
   )
-  const plain = Array.from(metrics.allowedLabels, ([family, labels]) => [family, Array.from(labels, ([label, set]) => [label, [...set]])])
-  assert.deepEqual(plain, [
+  const allowedLabels = Array.from(metrics.allowedLabels, ([family, labels]) => [
+    family,
+    Array.from(labels, ([label, set]) => [label, [...set]]),
+  ])
+  assert.deepEqual(allowedLabels, [
     [
       'a_total',
       [

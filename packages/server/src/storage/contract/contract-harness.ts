@@ -1,26 +1,24 @@
-// The storage that a contract test works on, with what the tests do over and over.
+// Harness of the storage contract tests: opens, reopens and closes an engine, with helpers for writes and reads.
 
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Change, CommitOutcome, Entry, KeyRange, Storage } from './storage.js'
+import type { Change, CommitOutcome, Entry, KeyRange, Storage } from '../storage.js'
 
 export interface StorageUnderTest {
   readonly storage: Storage
-  /** Closes the storage and opens what it left behind; absent for engines that keep nothing. */
   readonly reopen?: () => Promise<Storage>
-  /** Closes the storage that is open now and removes its traces. */
   close(): Promise<void>
 }
 
-export interface PutOptions {
+interface PutOptions {
   readonly expect?: number
   readonly expiresAtMs?: number
 }
 
 export const everything: KeyRange = { start: '', end: '\u{10ffff}' }
-export const never = Number.POSITIVE_INFINITY
+export const noLimit = Number.POSITIVE_INFINITY
 
-export class Subject {
+export class ContractHarness {
   #opened: StorageUnderTest | undefined
   #storage: Storage | undefined
 
@@ -54,24 +52,22 @@ export class Subject {
     return this.storage.commit([{ key, value: undefined, expect }])
   }
 
-  /** One commit for each key; returns the revision after the last. */
   async putAll(...keys: readonly string[]): Promise<number> {
     for (const key of keys) assert.ok((await this.put(key, `value of ${key}`)).ok)
     return this.storage.revision
   }
 
   keysOf(range: Partial<KeyRange> & { at?: number } = {}): readonly string[] {
-    return this.storage.range({ ...everything, limit: never, ...range }).entries.map(({ key }) => key)
+    return this.storage.range({ ...everything, limit: noLimit, ...range }).entries.map(({ key }) => key)
   }
 
-  /** The changes up to the present, page by page. */
   allChanges(after: number, range: KeyRange = everything, limit = 3): readonly Change[] {
     const changes: Change[] = []
     for (let from = after; ; ) {
       const page = this.storage.changes({ ...range, after: from, limit })
       changes.push(...page.changes)
       if (page.upTo === this.storage.revision) return changes
-      assert.ok(page.upTo > from, 'a page moves on')
+      assert.ok(page.upTo > from, 'a page must advance')
       from = page.upTo
     }
   }
@@ -87,7 +83,7 @@ export function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean
 
 export async function until(condition: () => boolean): Promise<void> {
   for (let waited = 0; !condition(); waited += 5) {
-    assert.ok(waited < 30_000, 'what was waited for did not happen')
+    assert.ok(waited < 30_000, 'the condition did not become true in 30 s')
     await sleep(5)
   }
 }

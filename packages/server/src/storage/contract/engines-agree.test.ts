@@ -1,27 +1,27 @@
-// A long random story told to the memory engine and to LMDB, restarts of the latter included: both must tell it back the same way.
+// A random history of writes, compactions and restarts: the memory engine and LMDB must return the same data.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import { openMemoryStorage } from './memory.js'
-import type { Write } from './storage.js'
-import { changesOf, randomNumbers, scanOf } from './story.fixture.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { openLmdbStorage } from '../lmdb/lmdb-storage.js'
+import { openMemoryStorage } from '../memory/memory-storage.js'
+import type { Write } from '../storage.js'
+import { changesOf, randomNumbers, scanOf } from './random-history.fixture.js'
 
-const steps = Number(process.env['STORAGE_STORY_STEPS'] ?? 400)
+const steps = Number(process.env['STORAGE_HISTORY_STEPS'] ?? 150)
 const collections = ['pods/a', 'pods/b', 'pods-b/a', 'nodes', 'loose'] as const
 
-test('memory and lmdb agree', { timeout: 600_000 }, async (context) => {
-  const seed = Number(process.env['STORAGE_STORY_SEED'] ?? Date.now() % 1_000_000)
-  context.diagnostic(`STORAGE_STORY_SEED=${seed}`)
+test('memory and LMDB return the same data', { timeout: 600_000 }, async (context) => {
+  const seed = Number(process.env['STORAGE_HISTORY_SEED'] ?? 1)
+  context.diagnostic(`STORAGE_HISTORY_SEED=${seed}`)
   const random = randomNumbers(seed)
   const pick = (below: number): number => Math.floor(random() * below)
-  const folder = mkdtempSync(join(tmpdir(), 'storage-story-'))
-  const open = () => openLmdbStorage({ folder, mark: 'story', clock: systemClock, logger: silentLogger })
+  const folder = mkdtempSync(join(tmpdir(), 'storage-engines-'))
+  const open = () => openLmdbStorage({ folder, mark: 'test', clock: systemClock, logger: silentLogger })
   const memory = openMemoryStorage()
   let lmdb = await open()
 

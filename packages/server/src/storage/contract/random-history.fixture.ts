@@ -1,8 +1,7 @@
-// What random stories of engines are made with, and how one is told back.
+// Seeded random numbers, and readers of scans and changes, for tests with random histories.
 
-import type { Change, KeyRange, Storage } from './storage.js'
+import type { Change, KeyRange, Storage } from '../storage.js'
 
-/** Numbers from 0 up to 1, the same for the same seed. */
 export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -11,7 +10,6 @@ export function randomNumbers(seed: number): () => number {
   }
 }
 
-/** The first that a scan shows, one line each. */
 export function scanOf(storage: Pick<Storage, 'scan'>, { limit, ...range }: KeyRange & { readonly limit: number }): readonly string[] {
   const seen: string[] = []
   storage.scan(range, ({ key, revision, bytes, start, end }) => {
@@ -20,7 +18,6 @@ export function scanOf(storage: Pick<Storage, 'scan'>, { limit, ...range }: KeyR
   return seen
 }
 
-/** All changes after a revision, page by page. */
 export function changesOf(storage: Pick<Storage, 'changes' | 'revision'>, query: KeyRange & { readonly after: number }): readonly Change[] {
   const changes: Change[] = []
   for (let { after } = query; ; ) {

@@ -1,21 +1,21 @@
-// What every engine must do, sentence by sentence of storage.ts; each engine's test runs this suite against itself.
+// Storage contract: the tests that every storage engine must pass.
 
 import { afterEach, beforeEach, describe } from 'node:test'
 import { changesContract } from './changes.contract.js'
-import { type StorageUnderTest, Subject } from './contract-subject.js'
+import { ContractHarness, type StorageUnderTest } from './contract-harness.js'
 import { lifetimeContract } from './lifetime.contract.js'
 import { rangesContract } from './ranges.contract.js'
 import { writesContract } from './writes.contract.js'
 
 export function storageContract(name: string, open: () => Promise<StorageUnderTest>): void {
   describe(`storage contract: ${name}`, () => {
-    const subject = new Subject()
-    beforeEach(async () => subject.use(await open()))
-    afterEach(() => subject.close())
+    const harness = new ContractHarness()
+    beforeEach(async () => harness.use(await open()))
+    afterEach(() => harness.close())
 
-    writesContract(subject)
-    rangesContract(subject)
-    changesContract(subject)
-    lifetimeContract(subject)
+    writesContract(harness)
+    rangesContract(harness)
+    changesContract(harness)
+    lifetimeContract(harness)
   })
 }

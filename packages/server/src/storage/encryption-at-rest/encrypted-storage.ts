@@ -1,7 +1,6 @@
-// Storage whose values of some collections are encrypted: on the disk, in etcd, in its mirror, in history and in backups. Whoever reads
-// through it sees plain values. Collections without a rule pass as they are.
+// Encryption at rest: a storage engine that encrypts the values of configured collections.
 
-import type { Logger } from '../../base/logger.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import type {
   Change,
   ChangesPage,
@@ -17,13 +16,14 @@ import type {
   Unfollow,
   Write,
 } from '../storage.js'
-import { DecryptionError, type EncryptionRules, isOf, openWith, type Provider, sealWith } from './encryption.js'
+import { DecryptionError, decryptWith, type EncryptionRules, encryptWith, isEncryptedBy, type Provider } from './encryption-providers.js'
 
 export interface EncryptedStorageOptions {
   readonly storage: Storage
   readonly rules: EncryptionRules
   readonly logger: Logger
-  /** Called before the storage is closed: whoever changes the rules stops. */
+  /** Looks for newer rules: another process of this server may have begun to use a key that this one lacks. */
+  readonly refresh?: () => void
   readonly onClose?: () => void
 }
 
@@ -32,17 +32,19 @@ const collectionOf = (key: string): string => key.slice(0, Math.max(0, key.index
 export class EncryptedStorage implements Storage {
   readonly #storage: Storage
   readonly #logger: Logger
+  readonly #refresh: (() => void) | undefined
   readonly #onClose: (() => void) | undefined
   #rules: EncryptionRules
 
-  constructor({ storage, rules, logger, onClose }: EncryptedStorageOptions) {
+  constructor({ storage, rules, logger, refresh, onClose }: EncryptedStorageOptions) {
     this.#storage = storage
     this.#rules = rules
     this.#logger = logger
+    this.#refresh = refresh
     this.#onClose = onClose
   }
 
-  /** From now on: values that were written by former rules must stay readable by these. */
+  /** The new rules must be able to decrypt values written with the old ones. */
   setRules(rules: EncryptionRules): void {
     this.#rules = rules
   }
@@ -55,40 +57,40 @@ export class EncryptedStorage implements Storage {
     return this.#storage.compacted
   }
 
-  readIndex(purpose?: 'write'): number | Promise<number> {
-    return this.#storage.readIndex(purpose)
+  readIndex(): Promise<number> {
+    return this.#storage.readIndex()
   }
 
   read(key: string): Entry | undefined {
     const entry = this.#storage.read(key)
-    return entry === undefined ? undefined : this.#openEntry(entry)
+    return entry === undefined ? undefined : this.#decryptEntry(entry)
   }
 
   isStale(key: string): boolean {
     const providers = this.#providersOf(key)
     const value = providers === undefined ? undefined : this.#storage.read(key)?.value
-    return providers !== undefined && value !== undefined && !isOf(providers[0], value)
+    return providers !== undefined && value !== undefined && !isEncryptedBy(providers[0], value)
   }
 
   range(query: RangeQuery): RangePage {
     const page = this.#storage.range(query)
-    return this.#concerns(query) ? { ...page, entries: page.entries.map((entry) => this.#openEntry(entry)) } : page
+    return this.#mayContainEncrypted(query) ? { ...page, entries: page.entries.map((entry) => this.#decryptEntry(entry)) } : page
   }
 
-  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
-    return this.#storage.recall(range, at)
+  prepareRangeAt(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#storage.prepareRangeAt(range, at)
   }
 
-  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
-    if (!this.#concerns(range)) {
-      this.#storage.scan(range, look)
+  scan(range: KeyRange, visit: (scanned: ScannedEntry) => boolean): void {
+    if (!this.#mayContainEncrypted(range)) {
+      this.#storage.scan(range, visit)
       return
     }
     this.#storage.scan(range, (scanned) => {
       const { key, revision, bytes, start, end } = scanned
-      if (this.#providersOf(key) === undefined) return look(scanned)
-      const { value } = this.#openEntry({ key, revision, value: Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start) })
-      return look({ key, revision, bytes: value, start: 0, end: value.length })
+      if (this.#providersOf(key) === undefined) return visit(scanned)
+      const { value } = this.#decryptEntry({ key, revision, value: Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start) })
+      return visit({ key, revision, bytes: value, start: 0, end: value.length })
     })
   }
 
@@ -97,44 +99,41 @@ export class EncryptedStorage implements Storage {
   }
 
   async commit(writes: readonly Write[]): Promise<CommitOutcome> {
-    const outcome = await this.#storage.commit(writes.map((write) => this.#sealWrite(write)))
-    return outcome.ok || outcome.current === undefined ? outcome : { ...outcome, current: this.#openEntry(outcome.current) }
+    const outcome = await this.#storage.commit(writes.map((write) => this.#encryptWrite(write)))
+    return outcome.ok || outcome.current === undefined ? outcome : { ...outcome, current: this.#decryptEntry(outcome.current) }
   }
 
   changes(query: ChangesQuery): ChangesPage {
     const page = this.#storage.changes(query)
-    return this.#concerns(query) ? { ...page, changes: page.changes.map((change) => this.#openChange(change)) } : page
+    return this.#mayContainEncrypted(query) ? { ...page, changes: page.changes.map((change) => this.#decryptChange(change)) } : page
   }
 
-  /**
-   * A change that cannot be decrypted cannot be told: it counts as a gap, so that clients list anew and are told why that fails. Caches must
-   * hear of it all the same, so it goes on as far as it is known, at the worst like a deletion.
-   */
+  /** A change that cannot be decrypted is reported as a gap, so that clients list again; at worst caches see a deletion. */
   follow(listener: (changes: readonly Change[], hasGap: boolean) => void): Unfollow {
     return this.#storage.follow((changes, hasGap) => {
       let isUnreadable = false
-      const attempt = <T>(open: () => T): T | undefined => {
+      const decryptOrUndefined = <T>(decrypt: () => T): T | undefined => {
         try {
-          return open()
+          return decrypt()
         } catch (thrown) {
           if (!(thrown instanceof DecryptionError)) throw thrown
-          this.#logger.error({ err: thrown }, 'cannot decrypt a change; closing watches')
+          this.#logger.error({ error: thrown }, 'cannot decrypt a change; closing watches')
           isUnreadable = true
           return undefined
         }
       }
-      const opened = changes.map((change) => {
-        const known = attempt(() => this.#openChange(change))
-        if (known !== undefined) return known
+      const decrypted = changes.map((change) => {
+        const whole = decryptOrUndefined(() => this.#decryptChange(change))
+        if (whole !== undefined) return whole
         const { key, revision, value } = change
         return {
           key,
           revision,
-          value: attempt(() => this.#openChange({ key, revision, value, previous: undefined }))?.value,
+          value: decryptOrUndefined(() => this.#decryptChange({ key, revision, value, previous: undefined }))?.value,
           previous: undefined,
         }
       })
-      listener(opened, hasGap || isUnreadable)
+      listener(decrypted, hasGap || isUnreadable)
     })
   }
 
@@ -155,34 +154,45 @@ export class EncryptedStorage implements Storage {
     return this.#rules.get(collectionOf(key))
   }
 
-  /** Whether a range may hold keys with a rule: one of a single collection is known by its start, and others hold anything. */
-  #concerns({ start, end }: KeyRange): boolean {
+  #mayContainEncrypted({ start, end }: KeyRange): boolean {
     const collection = collectionOf(start)
-    const isOfOne = collection !== '' && (end === `${collection}0` || end.startsWith(`${collection}/`))
-    return !isOfOne || this.#rules.has(collection)
+    const isOneCollection = collection !== '' && (end === `${collection}0` || end.startsWith(`${collection}/`))
+    return !isOneCollection || this.#rules.has(collection)
   }
 
-  #sealWrite(write: Write): Write {
+  #encryptWrite(write: Write): Write {
     const providers = write.value === undefined ? undefined : this.#providersOf(write.key)
     if (write.value === undefined || providers === undefined) return write
-    return { ...write, value: sealWith(providers, write.key, write.value) }
+    return { ...write, value: encryptWith(providers, write.key, write.value) }
   }
 
-  #openEntry(entry: Entry): Entry {
+  #decryptEntry(entry: Entry): Entry {
     const providers = this.#providersOf(entry.key)
     if (providers === undefined) return entry
-    return { key: entry.key, revision: entry.revision, value: openWith(providers, entry.key, entry.value) }
+    return { key: entry.key, revision: entry.revision, value: this.#decrypt(providers, entry.key, entry.value) }
   }
 
-  #openChange(change: Change): Change {
+  #decryptChange(change: Change): Change {
     const providers = this.#providersOf(change.key)
     if (providers === undefined) return change
     const { key, revision, value, previous } = change
     return {
       key,
       revision,
-      value: value === undefined ? undefined : openWith(providers, key, value),
-      previous: previous === undefined ? undefined : this.#openEntry(previous),
+      value: value === undefined ? undefined : this.#decrypt(providers, key, value),
+      previous: previous === undefined ? undefined : this.#decryptEntry(previous),
+    }
+  }
+
+  #decrypt(providers: readonly Provider[], key: string, value: Buffer): Buffer {
+    try {
+      return decryptWith(providers, key, value)
+    } catch (thrown) {
+      const before = this.#rules
+      this.#refresh?.()
+      const refreshed = this.#providersOf(key)
+      if (this.#rules === before || refreshed === undefined) throw thrown
+      return decryptWith(refreshed, key, value)
     }
   }
 }

@@ -1,12 +1,12 @@
-// How etcd's events are numbered: a worked example for every kind of step.
+// Revisions of etcd events: commits, deletions and expired leases.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { translateEvents } from './change-feed.js'
 import { createEtcdKeys } from './etcd-keys.js'
-import type { WatchEvent } from './messages.js'
-import { createNumbering } from './numbering.js'
+import type { WatchEvent } from './grpc/etcd-messages.js'
+import { createNumbering } from './revision-numbering.js'
 import { valuePrefix } from './stored-value.js'
-import { translateEvents } from './translate-events.js'
 
 const keys = createEtcdKeys('/registry')
 
@@ -22,9 +22,8 @@ const remove = (step: number, key: string): WatchEvent => event(step, keys.dataK
 const replica = '0d8ac65e-3a1f-4c55-9b2f-6b1f2d3c4e5f'
 const head = (step: number, deletions = ''): WatchEvent => event(step, keys.head, Buffer.from(replica + deletions))
 
-test('commits of one step are numbered by their index, deletions as the head says, etcd’s own deletions in order', () => {
+test('commits of a transaction are numbered by index, deletions by the head, expired keys in order', () => {
   const foreign: string[] = []
-  const heard: string[] = []
   const events = [
     head(5),
     put(5, 'a', 0),
@@ -37,14 +36,12 @@ test('commits of one step are numbered by their index, deletions as the head say
     remove(7, 'e/1'),
     remove(7, 'e/2'),
     event(8, keys.dataKey('strange'), Buffer.from('not ours')),
-    event(9, keys.owner, Buffer.from('somebody')),
+    event(9, keys.formerOwner, Buffer.from('replica')),
     event(10, '/registry.next/a', Buffer.from('of a prefix that begins like ours')),
   ]
   const writes = translateEvents(events, {
     keys,
     numbering: createNumbering(1000),
-    onWrite: ({ replicaId }) => heard.push(replicaId),
-    onOwner: ({ value }) => heard.push(`owner ${value}`),
     onForeign: (key) => foreign.push(key),
   })
   assert.deepEqual(
@@ -62,10 +59,9 @@ test('commits of one step are numbered by their index, deletions as the head say
     ],
   )
   assert.deepEqual(foreign, ['strange'])
-  assert.deepEqual(heard, [replica, replica, 'owner somebody'])
 })
 
-test('steps and revisions lead to one another', () => {
+test('etcd revisions and storage revisions map to each other', () => {
   const numbering = createNumbering(1000)
   for (const step of [1, 2, 77]) {
     for (const index of [0, 1, 255]) assert.equal(numbering.stepOf(numbering.revisionOf(step, index)), step)

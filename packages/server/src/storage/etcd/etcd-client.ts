@@ -1,15 +1,28 @@
-// Calls to an etcd of several members: one connection at a time, to whichever member can be used, and another one as soon as it cannot.
+// Client of an etcd cluster: one connection at a time, and another member as soon as it fails.
 
-import type { Logger } from '../../base/logger.js'
-import type { Dial } from '../../net/tunnel.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import type { Dial } from '../../net/outbound/http-connect-tunnel.js'
 import { type StorageSize, StorageUnavailableError } from '../storage.js'
-import { connectSocket, type Endpoint, type EtcdCredentials, type EtcdTls } from './endpoint.js'
-import { GrpcChannel, type GrpcStream, type StreamListener } from './grpc-channel.js'
-import { GrpcError, grpcCodes, isPassing, isTooLarge, wantsAnotherMember } from './grpc-error.js'
-import { decodeAuthenticate, decodeStatus, encodeAuthenticate, type MemberStatus, methods } from './messages.js'
+import { connectSocket, type Endpoint, type EtcdCredentials, type EtcdTls } from './etcd-endpoint.js'
+import {
+  decodeAuthenticate,
+  decodeRange,
+  decodeStatus,
+  decodeTxn,
+  encodeAuthenticate,
+  encodeRange,
+  encodeTxn,
+  type MemberStatus,
+  methods,
+  type RangeRequest,
+  type RangeResponse,
+  type Txn,
+  type TxnResponse,
+} from './grpc/etcd-messages.js'
+import { GrpcChannel, type GrpcStream, type StreamListener } from './grpc/grpc-channel.js'
+import { GrpcError, grpcCodes, isTooLarge, isTransient, shouldChangeMember } from './grpc/grpc-error.js'
 
-export interface EtcdClientOptions {
-  /** At least one. */
+interface EtcdClientOptions {
   readonly endpoints: readonly Endpoint[]
   readonly tls: EtcdTls
   readonly dial?: Dial | undefined
@@ -24,17 +37,17 @@ interface Connection {
 }
 
 const connectTimeoutMs = 2000
-/** What is lost on its way, such as to a leader that died, is sent again after this time, and then after twice that, and so on. */
-const firstPatienceMs = 1000
+/** Timeout of the first attempt of a request; each retry doubles it. */
+const firstTimeoutMs = 1000
 const firstPauseMs = 30
-const longestPauseMs = 1000
+const maxPauseMs = 1000
 const repeatWarningMs = 5000
-/** A member that has lost its leader says so at once instead of letting calls wait. */
-const wantsLeader = { name: 'hasleader', value: 'true' }
+/** Calls to a member without a leader fail at once instead of waiting. */
+const requireLeader = { hasleader: 'true' }
 
 export class EtcdClient {
   readonly #options: EtcdClientOptions
-  #next: number
+  #nextEndpoint: number
   #connecting: Promise<Connection> | undefined
   #current: Connection | undefined
   readonly #channels = new Set<GrpcChannel>()
@@ -43,17 +56,16 @@ export class EtcdClient {
 
   constructor(options: EtcdClientOptions) {
     this.#options = options
-    // Replicas that are started alike shall not all use the same member.
-    this.#next = Math.floor(Math.random() * options.endpoints.length)
+    // A random start spreads replicas over the members.
+    this.#nextEndpoint = Math.floor(Math.random() * options.endpoints.length)
   }
 
-  /** One attempt; what it rejects with is a GrpcError. */
   async call(method: string, message: Buffer, timeoutMs: number): Promise<Buffer> {
-    const connection = this.#current ?? (await within(timeoutMs, this.#connection()))
+    const connection = this.#current ?? (await withTimeout(timeoutMs, this.#connection()))
     try {
       return await connection.channel.call(method, message, timeoutMs)
     } catch (error) {
-      if (wantsAnotherMember(error)) this.#discard(connection, error)
+      if (shouldChangeMember(error)) this.#discard(connection, error)
       throw error
     }
   }
@@ -63,45 +75,53 @@ export class EtcdClient {
     return connection.channel.open(method, {
       message: (bytes) => listener.message(bytes),
       end: (error) => {
-        if (wantsAnotherMember(error)) this.#discard(connection, error)
+        if (shouldChangeMember(error)) this.#discard(connection, error)
         listener.end(error)
       },
     })
   }
 
-  /**
-   * Tries again and again while that makes sense and the time is not up; then rejects with StorageUnavailableError. An attempt whose answer does not
-   * come may still be carried out, so attempts must be such that it does no harm.
-   */
-  async persist<T>(deadlineMs: number, attempt: (timeoutMs: number) => Promise<T>): Promise<T> {
+  /** Retries transient errors until the deadline, then rejects with StorageUnavailableError. Attempts must be idempotent. */
+  async retryUntil<T>(deadlineMs: number, attempt: (timeoutMs: number) => Promise<T>): Promise<T> {
     let pauseMs = firstPauseMs
-    for (let patienceMs = firstPatienceMs; ; patienceMs *= 2) {
+    for (let attemptTimeoutMs = firstTimeoutMs; ; attemptTimeoutMs *= 2) {
       try {
-        return await attempt(Math.max(1, Math.min(patienceMs, deadlineMs - performance.now())))
+        return await attempt(Math.max(1, Math.min(attemptTimeoutMs, deadlineMs - performance.now())))
       } catch (error) {
         if (this.#isClosed) throw unavailable(error)
-        if (!isPassing(error)) throw refusalOf(error)
+        if (!isTransient(error)) throw refusalOf(error)
         const waitMs = pauseMs * (0.5 + Math.random() / 2)
         if (performance.now() + waitMs >= deadlineMs) throw unavailable(error)
         await new Promise((resolve) => setTimeout(resolve, waitMs))
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+        pauseMs = Math.min(pauseMs * 2, maxPauseMs)
       }
     }
   }
 
-  /** What the member in use says of itself. */
+  /** Retries transient errors for `retryTimeoutMs`: the call must be idempotent. */
+  callWithRetry(method: string, message: Buffer, retryTimeoutMs: number): Promise<Buffer> {
+    return this.retryUntil(performance.now() + retryTimeoutMs, (timeoutMs) => this.call(method, message, timeoutMs))
+  }
+
+  async range(request: RangeRequest, retryTimeoutMs: number): Promise<RangeResponse> {
+    return decodeRange(await this.callWithRetry(methods.range, encodeRange(request), retryTimeoutMs))
+  }
+
+  async transact(txn: Txn, retryTimeoutMs: number): Promise<TxnResponse> {
+    return decodeTxn(await this.callWithRetry(methods.txn, encodeTxn(txn, 4096), retryTimeoutMs))
+  }
+
   async status(): Promise<MemberStatus> {
     return (await this.#connection()).status
   }
 
-  /** How large the database of the member in use is. */
   async measure(timeoutMs: number): Promise<readonly StorageSize[]> {
-    const { endpoint, channel } = await within(timeoutMs, this.#connection())
+    const { endpoint, channel } = await withTimeout(timeoutMs, this.#connection())
     const { dbBytes } = decodeStatus(await channel.call(methods.status, Buffer.alloc(0), timeoutMs))
     return [{ endpoint: endpoint.url, bytes: dbBytes }]
   }
 
-  /** Gives up the connection although nothing says that it is broken, because it does not deliver. */
+  /** Drops a connection that looks alive but delivers nothing. */
   changeMember(reason: string): void {
     const connection = this.#current
     if (connection) this.#discard(connection, new GrpcError(grpcCodes.unavailable, reason))
@@ -127,22 +147,20 @@ export class EtcdClient {
   }
 
   #discard(connection: Connection, error: unknown): void {
-    // One that is ending is forgotten already, and lets end what was begun.
+    // An ending connection is no longer the current one.
     if (this.#current !== connection) return
     const { channel, endpoint } = connection
-    // Its `onEnding` forgets the connection.
     const reason = error instanceof Error ? error.message : String(error)
     channel.close(reason)
-    if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, reason }, 'closing connection to etcd')
+    if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, error: reason }, 'closing connection to etcd')
   }
 
-  /** Tries every member once. */
   async #connect(): Promise<Connection> {
     const { endpoints, logger } = this.#options
     const problems: string[] = []
-    for (let tried = 0; tried < endpoints.length; tried += 1) {
-      const endpoint = endpoints[this.#next % endpoints.length] as Endpoint
-      this.#next += 1
+    for (let attempts = 0; attempts < endpoints.length; attempts += 1) {
+      const endpoint = endpoints[this.#nextEndpoint % endpoints.length] as Endpoint
+      this.#nextEndpoint += 1
       try {
         const connection = await this.#connectTo(endpoint)
         logger.info({ endpoint: endpoint.url, version: connection.status.version }, 'connected to etcd')
@@ -167,8 +185,8 @@ export class EtcdClient {
       if (credentials) {
         const login = encodeAuthenticate(credentials.username, credentials.password)
         const token = decodeAuthenticate(await channel.call(methods.authenticate, login, connectTimeoutMs))
-        channel.setMetadata([wantsLeader, { name: 'token', value: token }])
-      } else channel.setMetadata([wantsLeader])
+        channel.setMetadata({ ...requireLeader, token })
+      } else channel.setMetadata(requireLeader)
       const status = decodeStatus(await channel.call(methods.status, Buffer.alloc(0), connectTimeoutMs))
       if (!status.hasLeader) throw new Error('it has no leader: too few members of etcd can talk to one another')
       const connection = { endpoint, channel, status }
@@ -188,12 +206,12 @@ export class EtcdClient {
   #warn(problems: string): void {
     if (this.#isClosed || performance.now() - this.#warnedMs < repeatWarningMs) return
     this.#warnedMs = performance.now()
-    this.#options.logger.warn({ problems }, `etcd is unavailable, retrying: ${problems}`)
+    this.#options.logger.warn({ error: problems }, 'etcd is unavailable; retrying')
   }
 }
 
-/** A connection that takes longer is still made, for the next one who asks. */
-function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+/** Rejects after the timeout; the connection attempt continues for the next caller. */
+function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = new GrpcError(grpcCodes.deadlineExceeded, `no connection within ${Math.round(timeoutMs)} ms`)
     const timer = setTimeout(() => reject(late), timeoutMs)
@@ -201,7 +219,7 @@ function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   })
 }
 
-/** Where trying again is useless. That one write is too large says nothing of the others. */
+/** The error to report if a retry is useless. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof GrpcError) || isTooLarge(error)) return error
   return error.code === grpcCodes.permissionDenied || error.code === grpcCodes.resourceExhausted ? unavailable(error) : error

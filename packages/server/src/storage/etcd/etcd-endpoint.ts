@@ -1,54 +1,51 @@
-// An address of etcd as the operator writes it, and a connected socket to it.
+// etcd endpoints: parses an address, and opens a TCP or TLS connection to it.
 
 import { readFileSync } from 'node:fs'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { type Dial, withTunnel } from '../../net/tunnel.js'
+import { type Dial, withTunnel } from '../../net/outbound/http-connect-tunnel.js'
+import { trustedCertificates } from '../../net/tls/trusted-certificates.js'
 import { StorageRefusedError } from '../storage.js'
 
 export interface Endpoint {
-  /** Such as `https://10.0.0.1:2379`, without a user. */
   readonly url: string
   readonly host: string
   readonly port: number
   readonly isSecure: boolean
 }
 
-/** Files in PEM form, read again for every connection, so that certificates can be renewed. */
+/** PEM files, read again for every connection, so that certificates can be renewed. */
 export interface EtcdTls {
-  /** Who signed the certificates of etcd; left out: the authorities of this machine. */
+  /** Default: the root CAs of Node.js. */
   readonly caFile?: string
-  /** Together with `keyFile`: who we are. */
   readonly certFile?: string
   readonly keyFile?: string
 }
 
-const usualPort = 2379
+const defaultPort = 2379
 
-/** Throws StorageRefusedError for what is no address. */
+/** Throws StorageRefusedError for an invalid address. */
 export function parseEndpoint(text: string): Endpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (!url || !isWeb || url.hostname === '' || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    // It may end up in a log.
-    const shown = text.replace(/\/\/.*@/, '//…@')
-    throw new StorageRefusedError(`${JSON.stringify(shown)} is no address of etcd: write it like https://10.0.0.1:2379`)
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (!url || !isHttp || url.hostname === '' || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+    // Without the password: it may be logged.
+    const withoutPassword = text.replace(/\/\/.*@/, '//…@')
+    throw new StorageRefusedError(`${JSON.stringify(withoutPassword)} is no address of etcd: write it like https://10.0.0.1:2379`)
   }
   const isSecure = url.protocol === 'https:'
-  // A URL leaves out the port that is usual for the web, which is not the one that is usual for etcd.
-  const webPort = /:\d+\/?$/.test(text) ? (isSecure ? 443 : 80) : usualPort
-  const port = url.port === '' ? webPort : Number(url.port)
+  // URL omits an explicit port 80 or 443, the defaults of HTTP; without any port, etcd's default applies.
+  const impliedPort = /:\d+\/?$/.test(text) ? (isSecure ? 443 : 80) : defaultPort
+  const port = url.port === '' ? impliedPort : Number(url.port)
   return { url: `${url.protocol}//${url.hostname}:${port}`, host: url.hostname.replace(/^\[|\]$/g, ''), port, isSecure }
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly tls: EtcdTls
   readonly timeoutMs: number
-  /** Left out: directly. */
   readonly dial?: Dial | undefined
 }
 
-/** Rejects with an error whose message is a reason in plain words. */
 export async function connectSocket(endpoint: Endpoint, options: ConnectOptions): Promise<Socket> {
   const tunnel = await options.dial?.(endpoint.host, endpoint.port, options.timeoutMs)
   if (tunnel !== undefined && !endpoint.isSecure) return tunnel
@@ -73,34 +70,34 @@ export async function connectSocket(endpoint: Endpoint, options: ConnectOptions)
 }
 
 function secureSocket({ host, port }: Endpoint, tls: EtcdTls, tunnel: Socket | undefined): Socket {
-  const file = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readFileSync(path))
-  const begin = (): Socket =>
+  const readOptionalFile = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readFileSync(path))
+  const openTls = (): Socket =>
     connectTls({
       host,
       port,
       ...(tunnel === undefined ? {} : { socket: tunnel }),
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['h2'],
-      ca: file(tls.caFile),
-      cert: file(tls.certFile),
-      key: file(tls.keyFile),
+      ...trustedCertificates(readOptionalFile(tls.caFile)),
+      cert: readOptionalFile(tls.certFile),
+      key: readOptionalFile(tls.keyFile),
     })
-  return tunnel === undefined ? begin() : withTunnel(tunnel, begin)
+  return tunnel === undefined ? openTls() : withTunnel(tunnel, openTls)
 }
 
 const reasons: { readonly [code: string]: string } = {
-  ECONNREFUSED: 'nobody listens there',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host cannot be looked up now',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the network',
-  ECONNRESET: 'the connection was cut off',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'no route to the network',
+  ECONNRESET: 'connection reset',
   EPROTO: 'it does not speak TLS',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that is not trusted here',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody who is trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an authority that is not trusted here',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an authority that is not trusted here',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an untrusted authority',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed and not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an untrusted authority',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an untrusted authority',
   CERT_HAS_EXPIRED: 'its certificate has expired',
 }
 
@@ -116,7 +113,6 @@ export interface EtcdCredentials {
   readonly password: string
 }
 
-/** Addresses with the user that one of them names: `https://name:password@10.0.0.1:2379`. */
 export function readEndpoints(texts: readonly string[]): {
   readonly endpoints: readonly Endpoint[]
   readonly credentials?: EtcdCredentials

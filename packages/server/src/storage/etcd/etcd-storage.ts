@@ -1,29 +1,12 @@
-// The engine for many replicas: the data is in etcd, which decides every write; each replica answers reads from a mirror that etcd's changes feed.
+// The etcd engine, for several replicas: etcd decides every write; each replica reads from a local mirror, which an etcd watch updates.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '../base/clock.js'
-import { Closing } from '../base/closing.js'
-import type { Logger } from '../base/logger.js'
-import { unlessAborted } from '../base/unless-aborted.js'
-import type { Dial } from '../net/tunnel.js'
-import { BatchWriter } from './etcd/batch-writer.js'
-import { ChangeFeed } from './etcd/change-feed.js'
-import { claimPrefix, prefixFormat } from './etcd/claim-prefix.js'
-import { type Compaction, createCompaction } from './etcd/compaction.js'
-import { type EtcdCredentials, type EtcdTls, readEndpoints } from './etcd/endpoint.js'
-import { EtcdClient } from './etcd/etcd-client.js'
-import { createEtcdKeys } from './etcd/etcd-keys.js'
-import { createLeases } from './etcd/leases.js'
-import { loadMirror } from './etcd/load-mirror.js'
-import { createNumbering } from './etcd/numbering.js'
-import { Ownership } from './etcd/ownership.js'
-import { createReadIndex } from './etcd/read-index.js'
-import { ReaderKey } from './etcd/reader-key.js'
-import { SeenBatch } from './etcd/seen-batch.js'
-import { upgradePrefix } from './etcd/upgrade-prefix.js'
-import { Mirror } from './mirror.js'
-import { MirrorFile } from './mirror-file.js'
+import { CleanupStack } from '@cluster-apiserver/api/base/async/cleanup-stack.js'
+import { rejectOnAbort } from '@cluster-apiserver/api/base/async/reject-on-abort.js'
+import type { Clock } from '@cluster-apiserver/api/base/clock.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import type { Dial } from '../../net/outbound/http-connect-tunnel.js'
 import {
   type ChangeListener,
   type ChangesPage,
@@ -41,50 +24,55 @@ import {
   StorageUnavailableError,
   type Unfollow,
   type Write,
-} from './storage.js'
+} from '../storage.js'
+import { BatchWriter } from './batch-writer.js'
+import { ChangeFeed } from './change-feed.js'
+import { claimPrefix, prefixFormat } from './claim-prefix.js'
+import { EtcdClient } from './etcd-client.js'
+import { type Compaction, createCompaction } from './etcd-compaction.js'
+import { type EtcdCredentials, type EtcdTls, readEndpoints } from './etcd-endpoint.js'
+import { createEtcdKeys, type EtcdKeys } from './etcd-keys.js'
+import { decodeRange, encodeRange, methods } from './grpc/etcd-messages.js'
+import { GrpcError } from './grpc/grpc-error.js'
+import { createLeases } from './leases.js'
+import { loadMirror } from './mirror/load-mirror.js'
+import { Mirror } from './mirror/mirror.js'
+import { MirrorFile } from './mirror/mirror-file.js'
+import { createNumbering } from './revision-numbering.js'
+import { upgradePrefix } from './upgrade-prefix.js'
 
 export interface EtcdOptions {
-  /** Such as `https://10.0.0.1:2379`, one for each member; one of them may name a user: `https://name:password@10.0.0.1:2379`. */
+  /** Such as `https://10.0.0.1:2379`, one for each member; one may name a user: `https://name:password@10.0.0.1:2379`. */
   readonly endpoints: readonly string[]
-  /** The beginning of every key, such as `/registry`. */
   readonly prefix: string
-  /** Whose data this is: a prefix that was made with another mark is refused. */
+  /** Name of the identity that owns the data: a prefix with another mark is refused. */
   readonly mark: string
   readonly tls?: EtcdTls
-  /** Left out: directly. */
   readonly dial?: Dial | undefined
   readonly credentials?: EtcdCredentials
-  /** Where the mirror is kept from one start to the next; left out: in a temporary folder. */
+  /** Default: a temporary folder. */
   readonly mirrorFolder?: string
-  /** How long a write or a consistent read may take before it fails. */
-  readonly patienceMs?: number
-  /** How much longer keys with an expiry may live for the sake of sharing a lease. */
+  /** Time after which a write or a consistent read fails. */
+  readonly retryTimeoutMs?: number
+  /** Keys may live this much longer to share a lease, but at most a twentieth of their lifetime. */
   readonly leaseReuseMs?: number
-  /** How long nobody else may have written before this replica takes the right to write, and answers consistent reads without asking. */
-  readonly quietMs?: number
-  /** How a prefix of the format before becomes one of this. */
   readonly upgrade?: FormatUpgrade | undefined
   readonly clock: Clock
   readonly logger: Logger
-  /** Ends the wait for an etcd that cannot be reached. */
   readonly signal?: AbortSignal
 }
 
-const usualPatienceMs = 10_000
-const usualReuseMs = 60_000
-const usualQuietMs = 3000
-const betweenTriesMs = 1000
+const defaultTimeoutMs = 10_000
+const defaultLeaseReuseMs = 60_000
+const retryMs = 1000
 
-/**
- * Waits for etcd as long as it takes, and says so in the log. Rejects with StorageRefusedError for settings that can never work and for a
- * prefix that holds something else.
- */
+/** Waits for etcd. Rejects with StorageRefusedError for settings that can never work and for a prefix with other data. */
 export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
-  const closing = new Closing()
+  const cleanup = new CleanupStack()
   try {
-    return new EtcdStorage(await openParts(options, closing), closing)
+    return new EtcdStorage(await openParts(options, cleanup), cleanup)
   } catch (error) {
-    await closing.close()
+    await cleanup.close()
     throw error
   }
 }
@@ -92,19 +80,19 @@ export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
 interface EtcdParts {
   readonly mirror: Mirror
   readonly writer: BatchWriter
-  readonly readIndex: Storage['readIndex']
+  readonly readIndex: () => Promise<number>
   readonly compaction: Compaction
   readonly measure: () => Promise<readonly StorageSize[]>
 }
 
-async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdParts> {
-  const { logger, clock, patienceMs = usualPatienceMs } = options
+async function openParts(options: EtcdOptions, cleanup: CleanupStack): Promise<EtcdParts> {
+  const { logger, clock, retryTimeoutMs = defaultTimeoutMs } = options
   if (options.endpoints.length === 0) throw new StorageRefusedError('etcd needs at least one address')
   const { endpoints, credentials = options.credentials } = readEndpoints(options.endpoints)
   const client = new EtcdClient({ endpoints, credentials, tls: options.tls ?? {}, dial: options.dial, logger })
-  closing.add(() => client.close())
+  cleanup.add(() => client.close())
   const keys = createEtcdKeys(options.prefix)
-  const shared = { client, keys, logger, patienceMs }
+  const shared = { client, keys, logger, retryTimeoutMs }
   const format = await waitFor(() => claimPrefix(options.mark, shared), options)
   const { upgrade, signal } = options
   if (format.isUpgrading) await waitFor(() => upgradePrefix(format, { ...shared, upgrade, signal }), options)
@@ -113,39 +101,32 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const source = `${clusterId} ${keys.prefix} ${format.base} ${prefixFormat}`
   const folder = options.mirrorFolder === undefined ? {} : { folder: options.mirrorFolder }
   const mirror = new Mirror({ file: await MirrorFile.open({ ...folder, source, logger }), positionOf: numbering.stepOf, upgrade, logger })
-  closing.add(() => mirror.close())
-  const replicaId = randomUUID()
-  const quietMs = options.quietMs ?? usualQuietMs
-  const ownership = new Ownership({ client, keys, id: replicaId, quietMs })
-  const parts = { ...shared, numbering, mirror, ownership, replicaId, seenBatch: new SeenBatch() }
-  await waitFor(() => loadMirror(parts), options)
-  const feed: ChangeFeed = new ChangeFeed({ ...parts, quietMs, ownWrites: () => writer })
-  closing.add(() => feed.close())
-  // Before the feed is closed, which may be waiting for etcd, and after the writer, which needs it to the end.
-  closing.add(() => client.close())
-  const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
-  const readerKey = new ReaderKey({ ...parts, leases, id: replicaId })
-  closing.add(() => Promise.allSettled([ownership.giveUp(), readerKey.remove()]))
-  const writer: BatchWriter = new BatchWriter({ ...parts, feed, leases })
-  closing.add(() => writer.close())
-  await waitFor(() => readerKey.announce(), options)
-  const readIndex = createReadIndex({ ...parts, readerKey, ownWrites: writer })
-  await waitFor(async () => readIndex(), options)
-  const compaction = await waitFor(() => createCompaction(parts), options)
-  return { mirror, writer, readIndex, compaction, measure: () => client.measure(patienceMs) }
+  cleanup.add(() => mirror.close())
+  const context = { ...shared, numbering, mirror }
+  await waitFor(() => loadMirror(context), options)
+  const feed = new ChangeFeed(context)
+  cleanup.add(() => feed.close())
+  // Closed before the feed, which may be waiting for etcd, and after the writer, which needs the client.
+  cleanup.add(() => client.close())
+  const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? defaultLeaseReuseMs })
+  const writer = new BatchWriter({ ...context, leases, replicaId: randomUUID() })
+  cleanup.add(() => writer.close())
+  const readIndex = createReadIndex(context)
+  await waitFor(readIndex, options)
+  const compaction = await waitFor(() => createCompaction(context), options)
+  return { mirror, writer, readIndex, compaction, measure: () => client.measure(retryTimeoutMs) }
 }
 
-/** At the start there is nobody yet who could be told that etcd cannot be used, so it is waited for. */
+/** At startup there is no client to report an error to, so wait for etcd. */
 async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOptions): Promise<T> {
   for (;;) {
     try {
-      // What goes on after that ends with the connection, which is closed then.
-      return await unlessAborted(work(), signal)
+      return await rejectOnAbort(work(), signal)
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error
       signal?.throwIfAborted()
-      logger.warn({}, `waiting for etcd: ${error.message}`)
-      await sleep(betweenTriesMs, undefined, signal ? { signal } : {})
+      logger.warn({ error: error.message }, 'waiting for etcd')
+      await sleep(retryMs, undefined, signal ? { signal } : {})
     }
   }
 }
@@ -153,13 +134,13 @@ async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOption
 class EtcdStorage implements Storage {
   readonly #parts: EtcdParts
   readonly #mirror: Mirror
-  readonly #closing: Closing
+  readonly #cleanup: CleanupStack
   #closed: Promise<void> | undefined
 
-  constructor(parts: EtcdParts, closing: Closing) {
+  constructor(parts: EtcdParts, cleanup: CleanupStack) {
     this.#parts = parts
     this.#mirror = parts.mirror
-    this.#closing = closing
+    this.#cleanup = cleanup
   }
 
   get revision(): number {
@@ -170,27 +151,26 @@ class EtcdStorage implements Storage {
     return this.#mirror.compacted
   }
 
-  readIndex(purpose?: 'write'): number | Promise<number> {
-    return this.#closed ? Promise.reject(closedError()) : this.#parts.readIndex(purpose)
+  readIndex(): Promise<number> {
+    return this.#closed ? Promise.reject(closedError()) : this.#parts.readIndex()
   }
 
   read(key: string): Entry | undefined {
     return this.#mirror.read(key)
   }
 
-  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
-    return this.#mirror.recall(range, at)
+  prepareRangeAt(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#mirror.prepareRangeAt(range, at)
   }
 
-  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
-    this.#mirror.scan(range, look)
+  scan(range: KeyRange, visit: (scanned: ScannedEntry) => boolean): void {
+    this.#mirror.scan(range, visit)
   }
 
   range(query: RangeQuery): RangePage {
     return this.#mirror.range(query)
   }
 
-  /** Whole collections and namespaces are counted as they change; any other range is scanned. */
   count(range: KeyRange, at?: number): number {
     return this.#mirror.count(range, at)
   }
@@ -209,7 +189,7 @@ class EtcdStorage implements Storage {
     return this.#mirror.follow(listener)
   }
 
-  /** Here at once; in etcd, when no other replica has done so since the last call. */
+  /** Compacts the mirror, and etcd unless another replica has done so since the last call. */
   async compact(revision: number): Promise<void> {
     if (this.#closed) throw closedError()
     const compacted = Math.min(revision, this.revision)
@@ -223,11 +203,57 @@ class EtcdStorage implements Storage {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#closing.close()
+    this.#closed ??= this.#cleanup.close()
     return this.#closed
   }
 }
 
 function closedError(): StorageUnavailableError {
   return new StorageUnavailableError('the storage is closed')
+}
+
+interface ReadIndexOptions {
+  readonly client: EtcdClient
+  readonly keys: EtcdKeys
+  readonly mirror: Mirror
+  readonly retryTimeoutMs: number
+}
+
+const minTimeoutMs = 500
+
+/** Callers that arrive while a read is in flight share the next read, so a thousand concurrent callers cost etcd two small reads. */
+export function createReadIndex({ client, keys, mirror, retryTimeoutMs }: ReadIndexOptions): () => Promise<number> {
+  const request = encodeRange({ key: keys.head })
+  let inFlight: Promise<number> | undefined
+  let next: Promise<number> | undefined
+
+  const readHead = async (timeoutMs: number): Promise<number> =>
+    decodeRange(await client.call(methods.range, request, timeoutMs)).items[0]?.modRevision ?? 0
+
+  const readNow = async (deadlineMs: number): Promise<number> => {
+    next = undefined
+    inFlight = client.retryUntil(deadlineMs, readHead)
+    let step: number
+    try {
+      step = await inFlight
+    } catch (error) {
+      throw error instanceof GrpcError ? new StorageUnavailableError(`etcd does not respond: ${error.message}`) : error
+    } finally {
+      inFlight = undefined
+    }
+    const before = mirror.position
+    if (await mirror.reach(step, retryTimeoutMs)) return mirror.revision
+    // The mirror may be fed by a member that is cut off from the others.
+    if (mirror.position === before) client.changeMember('changes do not arrive')
+    throw new StorageUnavailableError('etcd is unavailable: changes do not arrive')
+  }
+
+  return () => {
+    const deadlineMs = performance.now() + retryTimeoutMs
+    if (!inFlight) return readNow(deadlineMs)
+    // The deadline includes the wait for the read in flight.
+    const readAgain = (): Promise<number> => readNow(Math.max(deadlineMs, performance.now() + minTimeoutMs))
+    next ??= inFlight.then(readAgain, readAgain)
+    return next
+  }
 }

@@ -1,15 +1,15 @@
-// Keys share leases within bounds, and none is given one that ends too early, even when the clock is moved.
+// Shared etcd leases: limits, and no lease that ends too early, even after a clock change.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readerOf, readVarint } from '../../base/protobuf-reader.js'
-import { collectBytes, writeInteger, writeUint } from '../../base/protobuf-writer.js'
+import { readerOf, readVarint } from '@cluster-apiserver/api/base/protobuf/protobuf-reader.js'
+import { collectBytes, writeInteger, writeUint } from '@cluster-apiserver/api/base/protobuf/protobuf-writer.js'
 import type { EtcdClient } from './etcd-client.js'
 import { createLeases } from './leases.js'
 
 const hour = 3_600_000
 
-function subject() {
+function leasesFixture() {
   const clock = { time: 1_700_000_000_000, now: () => clock.time }
   const granted: number[] = []
   const client = {
@@ -31,8 +31,8 @@ function subject() {
 }
 
 describe('leases', () => {
-  test('are shared by keys that expire within a minute of one another, and last long enough', async () => {
-    const { clock, granted, leaseFor } = subject()
+  test('are shared by keys that expire within a minute, and last long enough', async () => {
+    const { clock, granted, leaseFor } = leasesFixture()
     clock.time -= clock.time % 60_000
     const first = await leaseFor(hour + 1)
     clock.time += 30_000
@@ -42,8 +42,8 @@ describe('leases', () => {
     assert.deepEqual(granted, [3660, 3630])
   })
 
-  test('of short lives are not stretched', async () => {
-    const { granted, leaseFor } = subject()
+  test('of keys with short lives are not extended', async () => {
+    const { granted, leaseFor } = leasesFixture()
     await leaseFor(60)
     await leaseFor(10_000)
     await leaseFor(-5000)
@@ -53,26 +53,26 @@ describe('leases', () => {
     )
   })
 
-  test('are shared by no more keys than one step of etcd has revisions', async () => {
-    const { granted, leaseFor } = subject()
+  test('are shared by no more keys than an etcd revision has numbers', async () => {
+    const { granted, leaseFor } = leasesFixture()
     for (let index = 0; index < 600; index += 1) await leaseFor(hour)
     assert.equal(granted.length, 3)
   })
 
-  test('are not used again after the clock was set back, when they would end too early', async () => {
-    const { clock, granted, leaseFor } = subject()
+  test('are not reused after the clock was set back', async () => {
+    const { clock, granted, leaseFor } = leasesFixture()
     clock.time -= clock.time % 60_000
     const lifeMs = 61_000 * 20
     await leaseFor(lifeMs)
-    // Half of its life has passed in truth, which a test cannot wait for: the same time by the clock, but a longer life asked for.
+    // The expiry time stays the same, but the key must live longer than the first lease.
     clock.time -= lifeMs / 2
     await leaseFor(lifeMs * 1.5)
     assert.equal(granted.length, 2)
     assert.ok((granted[1] ?? 0) >= (lifeMs * 1.5) / 1000)
   })
 
-  test('that etcd has forgotten are forgotten', async () => {
-    const { granted, leases, leaseFor } = subject()
+  test('that etcd has lost are granted again', async () => {
+    const { granted, leases, leaseFor } = leasesFixture()
     await leaseFor(hour)
     leases.forget()
     await leaseFor(hour)

@@ -1,36 +1,34 @@
-// Leases for keys that shall not last. A lease costs etcd more than a key, so keys that expire at about the same time share one.
+// etcd leases for keys that expire. Leases are expensive, so keys that expire at about the same time share one.
 
-import type { Clock } from '../../base/clock.js'
+import type { Clock } from '@cluster-apiserver/api/base/clock.js'
 import type { EtcdClient } from './etcd-client.js'
-import { decodeLeaseGrant, encodeLeaseGrant, methods } from './messages.js'
-import { commitsPerStep } from './numbering.js'
+import { decodeLeaseGrant, encodeLeaseGrant, methods } from './grpc/etcd-messages.js'
+import { commitsPerStep } from './revision-numbering.js'
 
-export interface LeasesOptions {
+interface LeasesOptions {
   readonly client: Pick<EtcdClient, 'call'>
   readonly clock: Clock
-  /** Keys may live this much longer for the sake of sharing, and never more than a twentieth of their time. */
+  /** Keys may live this much longer so that they share a lease, but at most a twentieth of their lifetime. */
   readonly reuseMs: number
 }
 
 export interface Leases {
-  /** One attempt at a lease that ends at the time or a little after; rejects with a GrpcError. */
+  /** A lease that ends at that time or a little later; rejects with a GrpcError. */
   leaseUntil(expiresAtMs: number, timeoutMs: number): Promise<bigint>
-  /** A lease of one's own. */
   grant(lifeMs: number, timeoutMs: number): Promise<bigint>
-  /** etcd does not know one of them any more. */
   forget(): void
 }
 
 interface SharedLease {
   readonly id: bigint
-  /** In terms of performance.now(), because the clock may be moved. */
+  /** By performance.now(), because the system clock may be moved. */
   readonly endsMs: number
   uses: number
 }
 
-/** When a lease ends, its keys go in one step of etcd, which has this many revisions. */
-const mostKeys = commitsPerStep - 6
-const mostLeases = 1000
+/** All keys of a lease expire in one step (revision of etcd), which has `commitsPerStep` revisions. */
+const maxKeysPerLease = commitsPerStep - 6
+const maxLeases = 1000
 
 export function createLeases({ client, clock, reuseMs }: LeasesOptions): Leases {
   const shared = new Map<number, SharedLease>()
@@ -46,15 +44,14 @@ export function createLeases({ client, clock, reuseMs }: LeasesOptions): Leases 
       const lifeMs = Math.max(1, expiresAtMs - clock.now())
       const slackMs = Math.max(1, Math.min(reuseMs, lifeMs / 20))
       const roundedMs = Math.ceil(expiresAtMs / slackMs) * slackMs
-      const known = shared.get(roundedMs)
-      const canShare = known !== undefined && known.uses < mostKeys && known.endsMs - performance.now() >= lifeMs
-      const lease = canShare ? known : await grant(lifeMs + roundedMs - expiresAtMs, timeoutMs)
+      const existing = shared.get(roundedMs)
+      const canShare = existing !== undefined && existing.uses < maxKeysPerLease && existing.endsMs - performance.now() >= lifeMs
+      const lease = canShare ? existing : await grant(lifeMs + roundedMs - expiresAtMs, timeoutMs)
       lease.uses += 1
-      // The newest is the last.
       shared.delete(roundedMs)
       shared.set(roundedMs, lease)
       for (const oldest of shared.keys()) {
-        if (shared.size <= mostLeases) break
+        if (shared.size <= maxLeases) break
         shared.delete(oldest)
       }
       return lease.id

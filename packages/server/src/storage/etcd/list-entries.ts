@@ -1,9 +1,8 @@
-// All data as of one revision of etcd, page by page.
+// Lists the data of this server as of one revision of etcd, page by page; values of other programs are skipped.
 
 import type { EtcdClient } from './etcd-client.js'
 import type { EtcdKeys } from './etcd-keys.js'
-import { decodeRange, encodeRange, methods } from './messages.js'
-import type { Numbering } from './numbering.js'
+import type { Numbering } from './revision-numbering.js'
 import { readStoredValue } from './stored-value.js'
 
 export interface ListedEntry {
@@ -15,22 +14,21 @@ export interface ListedEntry {
 
 export interface ListedPage {
   readonly entries: readonly ListedEntry[]
-  /** The page tells all about the keys from `start` (included) to `end` (excluded). */
   readonly start: string
   readonly end: string
 }
 
-export interface ListOptions {
+interface ListOptions {
   readonly client: EtcdClient
   readonly keys: EtcdKeys
   readonly numbering: Numbering
-  /** etcd's revision, not ours. */
+  /** Revision of etcd. */
   readonly step: number
-  readonly patienceMs: number
+  readonly retryTimeoutMs: number
 }
 
 const pageBytes = 2 << 20
-const mostPerPage = 2000
+const maxPerPage = 2000
 const lastKey = '\u{10ffff}'
 
 export async function* listEntries({
@@ -38,24 +36,23 @@ export async function* listEntries({
   keys,
   numbering,
   step,
-  patienceMs,
+  retryTimeoutMs,
 }: ListOptions): AsyncGenerator<ListedPage, void, undefined> {
   let limit = 100
   for (let start = ''; ; ) {
-    const request = encodeRange({ key: keys.dataKey(start), end: keys.dataEnd, limit, revision: step })
-    const deadlineMs = performance.now() + patienceMs
-    const answer = await client.persist(deadlineMs, (timeoutMs) => client.call(methods.range, request, timeoutMs))
-    const { items, more } = decodeRange(answer)
+    const { items, more } = await client.range({ key: keys.dataKey(start), end: keys.dataEnd, limit, revision: step }, retryTimeoutMs)
+    let bytes = 1
     const entries: ListedEntry[] = []
     for (const { key, value, modRevision } of items) {
+      bytes += key.length + value.length
       const stored = readStoredValue(value)
-      if (stored) entries.push({ ...stored, key: keys.ownKey(key), revision: numbering.revisionOf(modRevision, stored.index) })
+      if (stored) entries.push({ ...stored, key: keys.storageKeyOf(key), revision: numbering.revisionOf(modRevision, stored.index) })
     }
     const last = items.at(-1)
-    const end = more && last ? `${keys.ownKey(last.key)}\0` : lastKey
+    const end = more && last ? `${keys.storageKeyOf(last.key)}\0` : lastKey
     yield { entries, start, end }
     if (end === lastKey) return
     start = end
-    limit = Math.max(1, Math.min(mostPerPage, Math.floor((pageBytes * items.length) / answer.length)))
+    limit = Math.max(1, Math.min(maxPerPage, Math.floor((pageBytes * items.length) / bytes)))
   }
 }

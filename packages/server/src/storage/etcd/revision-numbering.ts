@@ -1,20 +1,15 @@
-// How our revisions follow from etcd's. One transaction of etcd carries many commits, and etcd gives them all one number; but each commit needs
-// its own, or a watcher that was cut off between two of them could not say which it has seen. So etcd's number counts in steps of 256:
-//
-//   revision = base + 256 · etcd's revision + index of the commit in its transaction
-//
-// `base` is 0 for a new store. A store that was moved here begins above the revisions it had where it came from.
+// Maps etcd's revisions, here called steps, to ours. A transaction of etcd has many commits, and a watch must be able to resume after each:
+//   revision = base + 256 · step + index of the commit in its transaction
+// `base` is 0 for a new store; a restored store starts above its former revisions.
 
-/** How many commits fit into one revision of etcd. */
 export const commitsPerStep = 256
 
 export interface Numbering {
   readonly base: number
-  /** Indexes beyond the last are given the last, and so share a revision. */
+  /** Indexes beyond the last share the last revision. */
   revisionOf(step: number, index: number): number
-  /** The last revision of a step. */
   endOf(step: number): number
-  /** The step that a revision belongs to; less than 1 for revisions from before this store. */
+  /** Less than 1 for revisions from before this store. */
   stepOf(revision: number): number
   /** The last step that lies wholly at or before a revision. */
   wholeStepsUpTo(revision: number): number

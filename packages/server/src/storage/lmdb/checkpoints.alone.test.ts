@@ -1,27 +1,27 @@
-// The embedded engine between two checkpoints, when part of what it holds is in its log and in memory only.
+// The LMDB engine between two checkpoints: writes that are only in the log and in memory (memtable), not in the data file.
 
 import assert from 'node:assert/strict'
-import fs, { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import fs, { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, mock, test } from 'node:test'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import { type Storage, StorageRefusedError, StorageUnavailableError } from './storage.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { type Storage, StorageRefusedError, StorageUnavailableError } from '../storage.js'
+import { openLmdbStorage } from './lmdb-storage.js'
 import { logPaths } from './write-ahead-log.js'
 
 const everything = { start: '', end: '\u{10ffff}' }
 
-describe('what is in the log only', () => {
+describe('writes that are only in the log', () => {
   let folder: string
   let storage: Storage
   const opened: Storage[] = []
-  const open = async (where = folder): Promise<Storage> => {
-    const made = await openLmdbStorage({ folder: where, mark: 'test', clock: systemClock, logger: silentLogger })
-    opened.push(made)
-    return made
+  const open = async (dataFolder = folder): Promise<Storage> => {
+    const lmdbStorage = await openLmdbStorage({ folder: dataFolder, mark: 'test', clock: systemClock, logger: silentLogger })
+    opened.push(lmdbStorage)
+    return lmdbStorage
   }
   beforeEach(async () => {
     folder = join(mkdtempSync(join(tmpdir(), 'storage-log-')), 'data')
@@ -30,31 +30,33 @@ describe('what is in the log only', () => {
   afterEach(async () => {
     mock.restoreAll()
     syncBuiltinESMExports()
-    for (const made of opened.splice(0)) await made.close()
+    for (const lmdbStorage of opened.splice(0)) await lmdbStorage.close()
     rmSync(join(folder, '..'), { recursive: true })
   })
 
-  const put = (key: string, value: string | undefined, more: { expect?: number; expiresAtMs?: number } = {}) =>
-    storage.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: more.expect, ...more }])
-  /** As a crash would leave it. */
+  const put = (key: string, value: string | undefined, options: { expect?: number; expiresAtMs?: number } = {}) =>
+    storage.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: options.expect, ...options }])
+  /** Copies the folder as a crash would leave it. */
   const crash = (): string => {
     const copy = `${folder}-${opened.length}`
     cpSync(folder, copy, { recursive: true })
     for (const name of ['owner.mdb', 'owner.mdb-lock', 'data.mdb-lock']) rmSync(join(copy, name), { force: true })
     return copy
   }
-  const crashed = (): Promise<Storage> => open(crash())
-  const shown = (of: Storage) => ({
-    revision: of.revision,
-    entries: of.range({ ...everything, limit: 1000 }).entries.map(({ key, revision, value }) => `${key} ${revision} ${value}`),
-    changes: of
-      .changes({ ...everything, after: of.compacted, limit: 1000 })
+  const openAfterCrash = (): Promise<Storage> => open(crash())
+  const contentsOf = (source: Storage) => ({
+    revision: source.revision,
+    entries: source.range({ ...everything, limit: 1000 }).entries.map(({ key, revision, value }) => `${key} ${revision} ${value}`),
+    changes: source
+      .changes({ ...everything, after: source.compacted, limit: 1000 })
       .changes.map(({ key, revision, value, previous }) => `${key} ${revision} ${value} after ${previous?.revision} ${previous?.value}`),
-    counts: ['k', 'm', 'none'].map((name) => of.count({ start: `${name}/`, end: `${name}0` })),
-    partly: of.count({ start: 'k/b', end: 'k/z' }),
-    past: of.range({ ...everything, limit: 1000, at: of.revision - 3 }).entries.map(({ key, revision }) => `${key} ${revision}`),
+    counts: ['k', 'm', 'none'].map((name) => source.count({ start: `${name}/`, end: `${name}0` })),
+    rangeCount: source.count({ start: 'k/b', end: 'k/z' }),
+    olderEntries: source
+      .range({ ...everything, limit: 1000, at: source.revision - 3 })
+      .entries.map(({ key, revision }) => `${key} ${revision}`),
   })
-  const story = async (): Promise<void> => {
+  const writeHistory = async (): Promise<void> => {
     for (const key of ['k/c', 'k/a', 'm/x', 'k/b']) await put(key, `${key} first`)
     await storage.compact(1)
     await put('k/a', 'again')
@@ -67,44 +69,44 @@ describe('what is in the log only', () => {
     ])
   }
 
-  test('is read as if it were in the data file, before and after it gets there', async () => {
-    await story()
-    const before = shown(storage)
+  test('are read before and after the checkpoint', async () => {
+    await writeHistory()
+    const before = contentsOf(storage)
     assert.deepEqual(
       before.entries.map((entry) => entry.split(' ')[0]),
       ['k/a', 'k/c', 'k/d', 'm/y'],
     )
     assert.deepEqual(before.counts, [3, 1, 0])
-    assert.equal(before.partly, 2)
+    assert.equal(before.rangeCount, 2)
     const scanned: string[] = []
     storage.scan(everything, ({ key, bytes, start, end }) => scanned.push(`${key} ${Buffer.from(bytes.subarray(start, end))}`) < 3)
     assert.deepEqual(scanned, ['k/a again', 'k/c k/c first', 'k/d newer'])
     await storage.compact(1)
-    assert.deepEqual(shown(storage), before)
+    assert.deepEqual(contentsOf(storage), before)
   })
 
-  test('survives a crash, all of it, and another one when the data file has it and the log was not begun anew', async () => {
-    await story()
-    const before = shown(storage)
+  test('survive a crash, and a second one after the checkpoint', async () => {
+    await writeHistory()
+    const before = contentsOf(storage)
     const first = crash()
     const recovered = await open(first)
-    assert.deepEqual(shown(recovered), before)
+    assert.deepEqual(contentsOf(recovered), before)
     const second = `${first}-again`
     cpSync(first, second, { recursive: true })
     for (const name of ['owner.mdb', 'owner.mdb-lock', 'data.mdb-lock']) rmSync(join(second, name), { force: true })
-    assert.deepEqual(shown(await open(second)), before)
+    assert.deepEqual(contentsOf(await open(second)), before)
   })
 
-  test('is in the data file before anything is written over it, also where keys expire at once', async () => {
+  test('are in the data file before the log is overwritten, even if keys expire at once', async () => {
     await put('k/first', 'value')
     await put('k/soon', 'value', { expiresAtMs: Date.now() + 500 })
     await put('k/last', 'value')
     const copy = crash()
-    // Whoever deletes what has expired asks for the time first.
-    let isAsked = false
+    // The expiry controller reads the clock first.
+    let isRead = false
     const now = (): number => {
-      if (!isAsked) cpSync(join(copy, 'data.mdb'), join(`${folder}-file`, 'data.mdb'))
-      isAsked = true
+      if (!isRead) cpSync(join(copy, 'data.mdb'), join(`${folder}-file`, 'data.mdb'))
+      isRead = true
       return Date.now() + 1000
     }
     fs.mkdirSync(`${folder}-file`)
@@ -112,39 +114,16 @@ describe('what is in the log only', () => {
     opened.push(recovered)
     for (const until = Date.now() + 20_000; recovered.read('k/soon') && Date.now() < until; )
       await new Promise((resolve) => setTimeout(resolve, 20))
-    const keysOf = (of: Storage) => of.range({ ...everything, limit: 10 }).entries.map(({ key }) => key)
+    const keysOf = (source: Storage) => source.range({ ...everything, limit: 10 }).entries.map(({ key }) => key)
     assert.deepEqual(keysOf(recovered), ['k/first', 'k/last'])
     const withoutLog = await open(`${folder}-file`)
     assert.ok(withoutLog.read('k/first') && withoutLog.read('k/last'), 'the log was still needed')
   })
 
-  test('outlasts the end of its data file’s turn: it comes there by itself', async () => {
-    const size = (): number => statSync(join(folder, 'data.mdb')).mtimeMs
-    const before = size()
-    await put('k/a', 'one')
-    for (const until = Date.now() + 20_000; size() === before && Date.now() < until; )
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    assert.notEqual(size(), before)
-  })
-
-  test('comes into the data file with many others, not with the few that came while the last ones did', async () => {
-    // The number of the last transaction, in one of the two headers of the file.
-    const transactions = (): number => {
-      const bytes = fs.readFileSync(join(folder, 'data.mdb'))
-      return Math.max(bytes.readUInt32LE(152), bytes.readUInt32LE(bytes.readUInt32LE(48) + 152))
-    }
-    const before = transactions()
-    const beganMs = performance.now()
-    for (let i = 0; i < 2560; i++) await put(`k/${i % 700}`, 'value')
-    // And those for which a second has passed.
-    const most = 11 + Math.ceil((performance.now() - beganMs) / 1000)
-    assert.ok(transactions() - before <= most, `${transactions() - before} transactions, not ${most}`)
-  })
-
-  test('is refused when a part of it is missing', async () => {
+  test('with a gap in the log, the folder is refused', async () => {
     for (const value of ['first', 'second', 'third']) await put('k/a', value)
     const copy = crash()
-    // Records follow one another in the two files.
+    // Records alternate between the two files.
     const paths = logPaths(join(copy, 'data.mdb'))
     const [first, last] = ['first', 'third'].map((text) => paths.find((path) => fs.readFileSync(path).includes(text)) as string)
     assert.notEqual(first, last)
@@ -154,13 +133,13 @@ describe('what is in the log only', () => {
     })
   })
 
-  test('keys expire from there, and are not taken for what the data file says', async () => {
+  test('keys expire by their newest write', async () => {
     const soon = Date.now() + 300
     await put('k/old', 'stored', { expiresAtMs: soon })
     await put('k/kept', 'stored', { expiresAtMs: soon })
     await storage.compact(1)
     await put('k/new', 'in memory', { expiresAtMs: soon })
-    await put('k/kept', 'without an end')
+    await put('k/kept', 'without an expiry')
     for (const until = Date.now() + 20_000; storage.count({ start: 'k/', end: 'k0' }) > 1 && Date.now() < until; ) {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
@@ -170,7 +149,7 @@ describe('what is in the log only', () => {
     )
   })
 
-  test('a write that cannot be logged is refused and leaves nothing behind', async () => {
+  test('a write that cannot be logged is rejected and has no effect', async () => {
     await put('k/a', 'one')
     const { revision } = storage
     mock.method(fs, 'write', (...args: readonly unknown[]) => (args.at(-1) as (error: Error) => void)(new Error('EIO: i/o error')))
@@ -182,31 +161,31 @@ describe('what is in the log only', () => {
     syncBuiltinESMExports()
     await put('k/c', 'three')
     assert.equal(storage.revision, revision + 1)
-    assert.deepEqual(shown(await crashed()), shown(storage))
+    assert.deepEqual(contentsOf(await openAfterCrash()), contentsOf(storage))
   })
 
-  test('its files last once the storage is open, whoever made them, and are closed where it cannot be opened', async () => {
+  test('log files are synced by every open, and closed if the open fails', async () => {
     const copy = crash()
     for (const path of logPaths(join(copy, 'data.mdb'))) rmSync(path)
     const { fsync, openSync } = fs
     const descriptors = (): number => (process.platform === 'linux' ? fs.readdirSync('/proc/self/fd').length : 0)
     const isFolder = (descriptor: number): boolean => fs.fstatSync(descriptor).isDirectory()
     const failure = new Error('EIO: i/o error')
-    const fails = async (what: string, mocked: () => void): Promise<void> => {
+    const openFails = async (title: string, mocked: () => void): Promise<void> => {
       const before = descriptors()
       mocked()
       syncBuiltinESMExports()
-      await assert.rejects(open(copy), /EIO/, what)
+      await assert.rejects(open(copy), /EIO/, title)
       mock.restoreAll()
       syncBuiltinESMExports()
-      assert.equal(descriptors(), before, what)
+      assert.equal(descriptors(), before, title)
     }
-    await fails('the folder cannot be synced', () =>
+    await openFails('the folder cannot be synced', () =>
       mock.method(fs, 'fsync', (descriptor: number, done: (error: Error | null) => void) =>
         isFolder(descriptor) ? done(failure) : fsync(descriptor, done),
       ),
     )
-    await fails('the second file cannot be opened', () =>
+    await openFails('the second file cannot be opened', () =>
       mock.method(fs, 'openSync', (...args: Parameters<typeof openSync>) => {
         if (String(args[0]).endsWith('.log-1')) throw failure
         return openSync(...args)
@@ -222,10 +201,10 @@ describe('what is in the log only', () => {
     assert.equal(synced, 1)
   })
 
-  test('writes are refused, and not held, when memory is full and the data file cannot be written', async () => {
+  test('writes are rejected if the memtable is full and the data file cannot be written', async () => {
     const { statfsSync } = fs
     let isFull = false
-    // The batch that is logged sees room; what is to be written to the data file does not.
+    // The log has space; the data file has none.
     mock.method(fs, 'statfsSync', (...args: Parameters<typeof statfsSync>) => {
       if (isFull) throw new Error('EIO: i/o error')
       return statfsSync(...args)

@@ -1,5 +1,5 @@
-// Kills a writing process at random moments and checks that the folder holds everything it acknowledged, and a history without gaps.
-// Every run names its seed; STORAGE_CRASH_SEED repeats the moments of the kills, as far as the machine allows.
+// Kills a writing process at random times: the folder must have every acknowledged write, and history without gaps.
+// Every run prints its seed; STORAGE_CRASH_SEED repeats the times of the kills as far as possible.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -10,10 +10,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import type { Change, KeyRange, Storage } from './storage.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { changesOf, randomNumbers } from '../contract/random-history.fixture.js'
+import type { Change, KeyRange, Storage } from '../storage.js'
+import { openLmdbStorage } from './lmdb-storage.js'
 
 interface Acknowledged {
   readonly revision: number
@@ -37,7 +38,7 @@ if (process.argv.includes(writerArgument) && writerFolder) {
   test('a process killed while writing loses nothing it acknowledged', { timeout: 300_000 }, surviveKills)
 }
 
-/** Eight writers on keys of their own, one of them with values that need many pages; each acknowledgement is one line. */
+/** Eight writers with their own keys, one with large values; prints a line per acknowledged write. */
 async function writeUntilKilled(folder: string): Promise<void> {
   const storage = await openFolder(folder)
   const write = async (writer: number): Promise<void> => {
@@ -47,19 +48,19 @@ async function writeUntilKilled(folder: string): Promise<void> {
       const expect = storage.read(key)?.revision ?? 0
       const outcome = await storage.commit([{ key, value: value === '' ? undefined : Buffer.from(value), expect }])
       assert.ok(outcome.ok)
-      if (value !== '' || expect !== 0) say(`${JSON.stringify({ revision: outcome.revision, key, value } satisfies Acknowledged)}\n`)
+      if (value !== '' || expect !== 0) printLine(`${JSON.stringify({ revision: outcome.revision, key, value } satisfies Acknowledged)}\n`)
       if (index % 50 === 49) await storage.compact(storage.revision - 300)
     }
   }
   await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)))
 }
 
-/** To the end before anything else happens, however slowly it is read. */
-function say(line: string): void {
+/** Writes a line to stdout synchronously; waits while the pipe is full. */
+function printLine(line: string): void {
   const bytes = Buffer.from(line)
-  for (let at = 0; at < bytes.length; ) {
+  for (let offset = 0; offset < bytes.length; ) {
     try {
-      at += writeSync(1, bytes, at)
+      offset += writeSync(1, bytes, offset)
     } catch (error) {
       assert.equal((error as NodeJS.ErrnoException).code, 'EAGAIN')
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
@@ -76,7 +77,7 @@ async function surviveKills(context: TestContext): Promise<void> {
     let revisionBefore = 0
     let total = 0
     for (let round = 0; round < rounds; round += 1) {
-      // Now and then late enough that the log has come into the data file some times.
+      // Every fourth kill is late enough for several checkpoints.
       const acknowledged = await killWriter(folder, 5 + random() * (round % 4 === 3 ? 700 : 150))
       const storage = await openFolder(folder)
       try {
@@ -97,7 +98,7 @@ async function killWriter(folder: string, afterMs: number): Promise<readonly Ack
   const child = spawn(process.execPath, [import.meta.filename, writerArgument, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   const acknowledged: Acknowledged[] = []
   const lines = createInterface({ input: child.stdout })
-  // The last one may be cut off by the kill.
+  // The kill may cut off the last line.
   lines.on('line', (line) => line.endsWith('}') && acknowledged.push(JSON.parse(line)))
   const closed = once(lines, 'close')
   const exited = once(child, 'exit')
@@ -109,7 +110,7 @@ async function killWriter(folder: string, afterMs: number): Promise<readonly Ack
 }
 
 function checkSurvivors(storage: Storage, acknowledged: readonly Acknowledged[], revisionBefore: number): void {
-  const history = historyOf(storage)
+  const history = changesOf(storage, { ...everything, after: storage.compacted })
   const revisions = history.map(({ revision }) => revision)
   assert.deepEqual(
     revisions,
@@ -135,7 +136,7 @@ function checkSurvivors(storage: Storage, acknowledged: readonly Acknowledged[],
   }
 }
 
-/** Every change starts from what the one before it left, and the last ones left what is there now. */
+/** Each change's previous value is the value of the change before; the last values are the current entries. */
 function checkLinks(storage: Storage, history: readonly Change[]): void {
   const { entries } = storage.range({ ...everything, limit: Number.POSITIVE_INFINITY })
   const state = new Map(storage.range({ ...everything, limit: 10_000, at: storage.compacted }).entries.map((entry) => [entry.key, entry]))
@@ -147,23 +148,4 @@ function checkLinks(storage: Storage, history: readonly Change[]): void {
   const expected = [...state.values()].toSorted((a, b) => (a.key < b.key ? -1 : 1))
   assert.deepEqual(entries, expected)
   assert.equal(storage.count({ start: 'k/', end: 'k0' }), entries.length)
-}
-
-function historyOf(storage: Storage): readonly Change[] {
-  const history: Change[] = []
-  for (let after = storage.compacted; after < storage.revision; ) {
-    const page = storage.changes({ ...everything, after, limit: 100 })
-    history.push(...page.changes)
-    after = page.upTo
-  }
-  return history
-}
-
-/** A small generator that repeats itself for the same seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
 }

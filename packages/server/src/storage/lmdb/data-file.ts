@@ -1,17 +1,26 @@
-// The data file while it is open: reads of its published state, one batch of writes at a time, and its replacement by a smaller one.
+// The open LMDB data file: a snapshot for reads, one batch of writes at a time, and replacement by a smaller copy.
 
+import { chmodSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type StorageSize, StorageUnavailableError } from '../storage.js'
+import { draftPath, privateFolder, renameDraft, syncFolderOf } from './data-folder.js'
 import { createDiskSpace, type DiskSpace } from './disk-space.js'
-import { draftPath, renameDraft, syncFolderOf } from './lmdb-folder.js'
-import { isWorthRewriting, type ShrinkOptions, writeDraft } from './lmdb-rewrite.js'
-import { Snapshot } from './lmdb-snapshot.js'
-import { fileBytes, openTables, spaceUse, type Tables } from './lmdb-tables.js'
-import { createArena, mostNewBytes, type StagedWrites, writeStaged } from './lmdb-writes.js'
-import { type StorageSize, StorageUnavailableError } from './storage.js'
+import { Snapshot } from './snapshot.js'
+import { createArena, maxNewBytes, type StagedWrites, writeStaged } from './table-writes.js'
+import { fileBytes, openTables, spaceUse, type Tables } from './tables.js'
 
 export interface FileWrites extends StagedWrites {
-  /** Further writes to the tables, such as those of a compaction: small ones. */
-  readonly chores: readonly ((tables: Tables) => void)[]
+  readonly extraWrites: readonly ((tables: Tables) => void)[]
+}
+
+const minFreeBytes = 64 << 20
+
+export interface ShrinkOptions {
+  /** Bytes in use at the recent peak: they will be needed again. */
+  readonly peakBytes: number
+  /** Limit for the copy, because writes wait for it. */
+  readonly maxCopiedBytes: number
 }
 
 export class DataFile {
@@ -20,7 +29,7 @@ export class DataFile {
   #space: DiskSpace
   #tables: Tables
   #snapshot: Snapshot | undefined
-  /** Whether a crash might still bring the file back that this one has replaced: then nothing that is written here would be there to stay. */
+  /** True until the rename is durable: a crash could restore the replaced file, so writes must wait. */
   #isUnsynced = false
 
   constructor(path: string, tables: Tables) {
@@ -30,7 +39,6 @@ export class DataFile {
     this.#snapshot = new Snapshot(tables)
   }
 
-  /** The published state. */
   get snapshot(): Snapshot {
     if (!this.#snapshot) throw new StorageUnavailableError('the data file is not open')
     return this.#snapshot
@@ -44,27 +52,25 @@ export class DataFile {
     return this.#path
   }
 
-  /** Whether the disk has room for a log beside the file, and for what the log will bring into it. */
-  hasAmpleRoom(): boolean {
+  hasAmpleSpace(): boolean {
     return this.#space.isAmple()
   }
 
-  /** To be called before a write, which must then follow at once. */
+  /** Call it right before a write: syncs the folder if the rename of a smaller copy is not durable yet. */
   async prepare(): Promise<void> {
     if (this.#isUnsynced) await this.#syncFolder(() => syncFolderOf(this.#path))
   }
 
-  /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
-  write({ chores, ...writes }: FileWrites): Promise<unknown> {
-    this.#space.ensure(mostNewBytes(writes.staged), () => fileBytes(this.#tables))
+  /** Resolves when the writes are on disk; reads show them after the snapshot was renewed. */
+  write({ extraWrites, ...writes }: FileWrites): Promise<unknown> {
+    this.#space.ensure(maxNewBytes(writes.staged), () => fileBytes(this.#tables))
     this.#arena.reset()
     return this.#tables.root.batch(() => {
       writeStaged(this.#tables, writes, this.#arena)
-      for (const chore of chores) chore(this.#tables)
+      for (const extraWrite of extraWrites) extraWrite(this.#tables)
     })
   }
 
-  /** After a failed write, when LMDB may be unwilling to go on with the file as it has it open. */
   async reopen(): Promise<void> {
     await this.close()
     const tables = openTables({ path: this.#path, create: false })
@@ -82,7 +88,12 @@ export class DataFile {
     return spaceUse(this.#tables).usedBytes
   }
 
-  /** Replaces the file by a copy without free pages if that is worth it. No batch may be under way; reads go on. */
+  /** Frees the entries of ended processes in the table of readers: pages that they read could never be reused. */
+  releaseDeadReaders(): void {
+    if (this.isOpen) this.#tables.root.readerCheck()
+  }
+
+  /** Replaces the file by a copy without free pages if it is worth it. No batch may run; reads continue. */
   async shrink(options: ShrinkOptions): Promise<boolean> {
     if (!isWorthRewriting(this.#tables, this.#path, options)) return false
     await writeDraft(this.#tables, this.#path)
@@ -93,7 +104,7 @@ export class DataFile {
       await tables.root.close()
       throw error
     })
-    // The old file has no name any more: whatever fails from here on, nothing may be written to it.
+    // The old file is unlinked: nothing may be written to it from here on.
     this.#isUnsynced = true
     const old = this.#tables
     this.#snapshot?.close()
@@ -114,5 +125,32 @@ export class DataFile {
     this.#snapshot?.close()
     this.#snapshot = undefined
     await this.#tables.root.close()
+  }
+}
+
+/** True if over 64 MiB and half of the file stay free at the recent peak, the copy is within its limit, and the disk has space for two. */
+function isWorthRewriting(tables: Tables, path: string, { peakBytes, maxCopiedBytes }: ShrinkOptions): boolean {
+  const { fileBytes, usedBytes } = spaceUse(tables)
+  const neededBytes = Math.max(usedBytes, peakBytes)
+  const freeBytes = fileBytes - neededBytes
+  if (freeBytes <= minFreeBytes || freeBytes <= neededBytes || usedBytes > maxCopiedBytes) return false
+  const { bavail, bsize } = statfsSync(dirname(path))
+  return bavail * bsize > 2 * usedBytes
+}
+
+export async function writeDraft(tables: Tables, path: string): Promise<void> {
+  const draft = draftPath(path)
+  const folder = privateFolder(path)
+  rmSync(draft, { force: true })
+  rmSync(folder, { recursive: true, force: true })
+  // The lmdb package creates a file that everybody can read.
+  mkdirSync(folder, { mode: 0o700 })
+  try {
+    const copy = join(folder, 'copy')
+    await tables.root.backup(copy, true)
+    chmodSync(copy, 0o600)
+    renameSync(copy, draft)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }

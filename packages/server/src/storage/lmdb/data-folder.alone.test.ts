@@ -1,4 +1,4 @@
-// What a data folder must be like to be used, what is said when it is not, and that nothing in it is touched then.
+// Data folders: creation, locks, refused folders (foreign, damaged, not writable) and their messages.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -7,25 +7,25 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
 import { open } from 'lmdb'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import { type Storage, StorageRefusedError } from './storage.js'
+import { type Storage, StorageRefusedError } from '../storage.js'
+import { openLmdbStorage } from './lmdb-storage.js'
 
 const openFolder = (folder: string, mark = 'test'): Promise<Storage> =>
   openLmdbStorage({ folder, mark, clock: systemClock, logger: silentLogger })
 
-/** Opens the folder given as the second argument, says so, and stays. */
-async function holdFolder(folder: string): Promise<void> {
+/** Child process: opens the folder, prints a line, and stays. */
+async function keepFolderOpen(folder: string): Promise<void> {
   await openFolder(folder)
-  process.stdout.write('held\n')
+  process.stdout.write('opened\n')
   setInterval(() => undefined, 1000)
 }
 
 const holderArgument = '--hold-folder'
 const holderFolder = process.argv[process.argv.indexOf(holderArgument) + 1]
-if (process.argv.includes(holderArgument) && holderFolder) await holdFolder(holderFolder)
+if (process.argv.includes(holderArgument) && holderFolder) await keepFolderOpen(holderFolder)
 else describe('data folder', suite)
 
 function suite(): void {
@@ -35,7 +35,7 @@ function suite(): void {
   })
   afterEach(() => rmSync(join(folder, '..', '..'), { recursive: true }))
 
-  const refuses = (expected: RegExp, mark?: string) =>
+  const assertRefused = (expected: RegExp, mark?: string) =>
     assert.rejects(openFolder(folder, mark), (error: unknown) => {
       assert.ok(error instanceof StorageRefusedError, String(error))
       assert.match(error.message, expected)
@@ -44,7 +44,7 @@ function suite(): void {
     })
 
   /** A folder with 300 entries and some history. */
-  const fill = async (): Promise<void> => {
+  const fillFolder = async (): Promise<void> => {
     const storage = await openFolder(folder)
     for (let round = 0; round < 3; round += 1) {
       const keys = Array.from({ length: 300 }, (_, index) => `k/${index}`)
@@ -53,14 +53,14 @@ function suite(): void {
     await storage.close()
   }
   const dataPath = (): string => join(folder, 'data.mdb')
-  const isWhole = async (): Promise<void> => {
+  const checkComplete = async (): Promise<void> => {
     const storage = await openFolder(folder)
     assert.equal(storage.range({ start: '', end: 'z', limit: 1000 }).entries.length, 300)
     assert.equal(storage.changes({ start: '', end: 'z', after: 0, limit: 2000 }).changes.length, 900)
     await storage.close()
   }
 
-  test('a folder that does not exist is made, with its parents', async () => {
+  test('a missing folder is created with its parents', async () => {
     const storage = await openFolder(folder)
     await storage.close()
     assert.ok(existsSync(dataPath()))
@@ -75,9 +75,9 @@ function suite(): void {
     ])
   })
 
-  test('a second open in the same process is refused, the first goes on; after close it works', async () => {
+  test('a second open in the same process is refused until the first is closed', async () => {
     const first = await openFolder(folder)
-    await refuses(new RegExp(`in use by process ${process.pid}: stop that process or choose another folder`))
+    await assertRefused(new RegExp(`in use by process ${process.pid}: stop that process or choose another folder`))
     assert.ok((await first.commit([{ key: 'a', value: Buffer.from('1'), expect: 0 }])).ok)
     await first.close()
     const second = await openFolder(folder)
@@ -85,11 +85,11 @@ function suite(): void {
     await second.close()
   })
 
-  test('a second process is refused and told whose the folder is; a killed one leaves no lock behind', async () => {
+  test('a second process is refused with the pid of the owner; a killed owner leaves no lock', async () => {
     const holder = spawn(process.execPath, [import.meta.filename, holderArgument, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
     await once(holder.stdout, 'data')
-    await refuses(new RegExp(`in use by process ${holder.pid}:`))
-    await refuses(new RegExp(`in use by process ${holder.pid}:`))
+    await assertRefused(new RegExp(`in use by process ${holder.pid}:`))
+    await assertRefused(new RegExp(`in use by process ${holder.pid}:`))
     holder.kill('SIGKILL')
     await once(holder, 'exit')
     const storage = await openFolder(folder)
@@ -101,13 +101,13 @@ function suite(): void {
       spawn(process.execPath, [import.meta.filename, holderArgument, folder], { stdio: ['ignore', 'pipe', 'ignore'] }),
     )
     const results = await Promise.all(
-      holders.map((holder) => Promise.race([once(holder.stdout, 'data').then(() => 'held'), once(holder, 'exit').then(() => 'refused')])),
+      holders.map((holder) => Promise.race([once(holder.stdout, 'data').then(() => 'opened'), once(holder, 'exit').then(() => 'refused')])),
     )
     for (const holder of holders) holder.kill('SIGKILL')
-    assert.deepEqual(results.toSorted(), ['held', 'refused', 'refused', 'refused'])
+    assert.deepEqual(results.toSorted(), ['opened', 'refused', 'refused', 'refused'])
   })
 
-  test('storages in several folders do not know of one another', async () => {
+  test('storages in different folders are independent', async () => {
     const other = `${folder}-2`
     const storages = [await openFolder(folder), await openFolder(other)]
     for (const [index, storage] of storages.entries()) {
@@ -120,20 +120,20 @@ function suite(): void {
     for (const storage of storages) await storage.close()
   })
 
-  test('a folder with other things in it is refused and left as it is', async () => {
+  test('a folder with foreign files is refused and unchanged', async () => {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'notes.txt'), 'mine')
-    await refuses(/holds no data of this server but notes\.txt: choose an empty folder/)
+    await assertRefused(/holds no data of this server but notes\.txt: choose an empty folder/)
     assert.deepEqual(readdirSync(folder), ['notes.txt'])
   })
 
-  test('what others put beside the data later does not matter', async () => {
-    await fill()
+  test('foreign files that are added later are ignored', async () => {
+    await fillFolder()
     writeFileSync(join(folder, 'notes.txt'), 'mine')
-    await isWhole()
+    await checkComplete()
   })
 
-  test('what a crash left of a file in the making does not matter', async () => {
+  test('leftover files of a crash are removed', async () => {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'data.mdb.draft'), 'half')
     const storage = await openFolder(folder)
@@ -141,52 +141,52 @@ function suite(): void {
     assert.ok(!existsSync(join(folder, 'data.mdb.draft')))
   })
 
-  test('another mark is refused', async () => {
-    await fill()
-    await refuses(/belongs to 'test', not to 'other'/, 'other')
-    await isWhole()
+  test('a folder of another identity (mark) is refused', async () => {
+    await fillFolder()
+    await assertRefused(/belongs to 'test', not to 'other'/, 'other')
+    await checkComplete()
   })
 
-  test('an LMDB file of somebody else is refused and left as it is', async () => {
+  test('a foreign LMDB file is refused and unchanged', async () => {
     mkdirSync(folder, { recursive: true })
     const foreign = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
     await foreign.put('theirs', 'value')
     await foreign.close()
     const before = readFileSync(dataPath())
-    await refuses(/is not one of this server/)
+    await assertRefused(/is not one of this server/)
     assert.ok(readFileSync(dataPath()).equals(before))
   })
 
   test('an unknown format is refused', async () => {
-    await fill()
+    await fillFolder()
     const file = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
     await file.openDB('meta', { encoding: 'binary', keyEncoding: 'binary' }).put(Buffer.from('format'), Buffer.from('1'))
     await file.close()
-    await refuses(/has a format that this server does not know \(1, not 4\): use the version of the server that wrote it/)
+    await assertRefused(/has a format that this server does not know \(1, not 4\): use the version of the server that wrote it/)
   })
 
-  test('a folder of the format without a log is taken over as it is', async () => {
-    await fill()
+  test('a folder of the format without a log is upgraded', async () => {
+    await fillFolder()
     const file = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
     const meta = file.openDB('meta', { encoding: 'binary', keyEncoding: 'binary' })
     await meta.put(Buffer.from('format'), Buffer.from('3'))
     await meta.remove(Buffer.from('log'))
     await file.close()
     for (const name of ['data.mdb.log-0', 'data.mdb.log-1']) rmSync(join(folder, name))
-    await isWhole()
+    await checkComplete()
     const again = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
     const format = again.openDB<Buffer, Buffer>('meta', { encoding: 'binary', keyEncoding: 'binary' }).get(Buffer.from('format'))
     assert.equal(format?.toString(), '4')
     await again.close()
-    await isWhole()
+    await checkComplete()
   })
 
   describe('damage', () => {
-    /** The file as it is after the damage; a number is the length to cut it to. */
+    /** Returns the damaged file, or the length to truncate it to. */
     const rows: readonly { name: string; damage: (bytes: Buffer) => Buffer | number }[] = [
       { name: 'empty', damage: () => 0 },
-      { name: 'cut within the headers', damage: () => 5000 },
-      { name: 'cut in the middle', damage: (bytes) => bytes.length >> 1 },
+      { name: 'truncated within the headers', damage: () => 5000 },
+      { name: 'truncated in the middle', damage: (bytes) => bytes.length >> 1 },
       { name: 'not a data file', damage: () => Buffer.from('not a data file at all\n'.repeat(1000)) },
       { name: 'zeros', damage: (bytes) => bytes.fill(0) },
       { name: 'first header', damage: (bytes) => flipped(bytes, 16, 64) },
@@ -197,29 +197,29 @@ function suite(): void {
     ]
     for (const { name, damage } of rows) {
       test(name, async () => {
-        await fill()
+        await fillFolder()
         const backup = `${folder}-backup`
         cpSync(folder, backup, { recursive: true })
         const result = damage(readFileSync(dataPath()))
         if (typeof result === 'number') truncateSync(dataPath(), result)
         else writeFileSync(dataPath(), result)
         const damaged = readFileSync(dataPath())
-        await refuses(/is damaged, .+: restore the folder from a backup or choose an empty one$/)
+        await assertRefused(/is damaged, .+: restore the folder from a backup or choose an empty one$/)
         assert.ok(readFileSync(dataPath()).equals(damaged), 'nothing is written to a damaged file')
         cpSync(backup, folder, { recursive: true })
-        await isWhole()
+        await checkComplete()
       })
     }
 
     const harmless: readonly { name: string; change: (path: string, bytes: Buffer) => void }[] = [
-      { name: 'room after the last page', change: (path, bytes) => truncateSync(path, bytes.length + 100_000) },
+      { name: 'space after the last page', change: (path, bytes) => truncateSync(path, bytes.length + 100_000) },
       { name: 'free pages that were never written', change: (path, bytes) => writeFileSync(path, withMorePages(bytes, 3)) },
     ]
     for (const { name, change } of harmless) {
       test(`harmless: ${name}`, async () => {
-        await fill()
+        await fillFolder()
         change(dataPath(), readFileSync(dataPath()))
-        await isWhole()
+        await checkComplete()
       })
     }
   })
@@ -235,7 +235,7 @@ function suite(): void {
         const original = folder
         mkdirSync(folder, { recursive: true })
         folder = path()
-        await refuses(/cannot be used, .+: make it a writable folder or choose another/)
+        await assertRefused(/cannot be used, .+: make it a writable folder or choose another/)
         folder = original
       })
     }
@@ -248,7 +248,7 @@ function fileIn(folder: string): string {
   return path
 }
 
-/** Claims more pages than the file has. */
+/** Increases the page count in the headers. */
 function withMorePages(bytes: Buffer, pages: number): Buffer {
   for (const header of [0, 4096]) bytes.writeUInt32LE(bytes.readUInt32LE(header + 144) + pages, header + 144)
   return bytes
@@ -259,7 +259,7 @@ function flipped(bytes: Buffer, from: number, count: number): Buffer {
   return bytes
 }
 
-/** Puts another page where the root of the tables is. */
+/** Overwrites the root page of the tables with another page. */
 function withoutRoot(bytes: Buffer): Buffer {
   const newest = bytes.readBigUInt64LE(152) > bytes.readBigUInt64LE(4096 + 152) ? 0 : 4096
   const root = Number(bytes.readBigUInt64LE(newest + 136))

@@ -1,21 +1,20 @@
-// Takes possession of a data folder: refuses what is not ours or not whole before anything in it is touched, and makes a new one.
+// Opens or creates a data folder. Refuses a foreign or damaged folder without changing its data.
 
 import { randomInt } from 'node:crypto'
 import { chmodSync, close, closeSync, existsSync, fsync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { closedNotePath, isAsClosed } from './closed-note.js'
-import { type FolderLock, lockFileName, lockFolder, ownerNoteName } from './folder-lock.js'
-import { findDamage } from './lmdb-damage.js'
-import { numberBytes } from './lmdb-records.js'
-import { openTables, type Tables } from './lmdb-tables.js'
-import { StorageRefusedError } from './storage.js'
+import { StorageRefusedError } from '../storage.js'
+import { isUnchangedSinceShutdown, shutdownMarkerPath } from './clean-shutdown-marker.js'
+import { findDamage } from './find-damage.js'
+import { type FolderLock, lockFileName, lockFolder, ownerFileName } from './folder-lock.js'
+import { numberBytes } from './record-encoding.js'
+import { openTables, type Tables } from './tables.js'
 import { logPaths } from './write-ahead-log.js'
 
 const dataFileName = 'data.mdb'
 const formatVersion = '4'
-/** Without a log; everything else is as it is now. */
 const formatWithoutLog = '3'
-/** With older entries, which are upgraded. */
+/** Format with older entries, which are upgraded. */
 const formatOfOldEntries = '2'
 
 export const isKnownFormat = (format: string): boolean => [formatVersion, formatWithoutLog, formatOfOldEntries].includes(format)
@@ -26,60 +25,56 @@ export interface DataFolder {
   readonly tables: Tables
 }
 
-export interface FolderOptions {
+interface FolderOptions {
   readonly folder: string
-  /** Whose data this is; a folder with another mark is refused. */
+  /** Name of the identity that owns the data: a folder with another mark is refused. */
   readonly mark: string
 }
 
-export async function takeFolder(options: FolderOptions): Promise<DataFolder> {
+export async function openDataFolder(options: FolderOptions): Promise<DataFolder> {
   const { folder } = options
-  const { lock, grown } = refusingSystemErrors(folder, () => {
-    const parents = makeFolder(resolve(folder))
+  const { lock, changedFolders } = refusingSystemErrors(folder, () => {
+    const parents = createFolder(resolve(folder))
     checkContents(folder)
-    return { lock: lockFolder(folder), grown: parents }
+    return { lock: lockFolder(folder), changedFolders: parents }
   })
   try {
-    const synced = Promise.allSettled(grown.map(syncFile))
+    const synced = Promise.allSettled(changedFolders.map(syncFile))
     const path = join(folder, dataFileName)
     refusingSystemErrors(folder, () => removeLeftovers(folder))
     if (!existsSync(path)) await createDataFile(path, options)
-    const [lost] = (await synced).filter((outcome) => outcome.status === 'rejected')
-    if (lost !== undefined) throw refusedBySystem(folder, lost.reason)
-    return { path, lock, tables: refusingSystemErrors(folder, () => openChecked(path, options)) }
+    const [failed] = (await synced).filter((outcome) => outcome.status === 'rejected')
+    if (failed !== undefined) throw refusedBySystem(folder, failed.reason)
+    return { path, lock, tables: refusingSystemErrors(folder, () => checkAndOpen(path, options)) }
   } catch (error) {
     await lock.release()
     throw error
   }
 }
 
-/** A name for a file that becomes the data file when it is complete. */
+/** Path of a new data file until it is complete. */
 export function draftPath(path: string): string {
   return `${path}.draft`
 }
 
-/** For a draft that is written by others, who do not ask who may read it. */
+/** Folder in which the lmdb package writes a copy: it creates files that everybody can read. */
 export function privateFolder(path: string): string {
   return `${path}.copy`
 }
 
-/** Puts a complete draft in the data file's place, durably. */
-export async function promoteDraft(path: string): Promise<void> {
+async function promoteDraft(path: string): Promise<void> {
   const syncFolder = await renameDraft(path)
   await syncFolder()
 }
 
-/**
- * Puts a complete draft in the data file's place. What fails has changed nothing of the data; once this resolves there is no way back, and the new file is
- * there to stay when the function that it answers with has resolved, which can be called once.
- */
+/** Renames a complete draft to the data file; durable when the returned function resolves. */
 export async function renameDraft(path: string): Promise<() => Promise<void>> {
   for (const file of [draftPath(path), `${draftPath(path)}-lock`]) chmodSync(file, 0o600)
   await syncFile(draftPath(path))
-  // Opened before, so that a lack of descriptors comes while nothing has happened.
+  // Opened first, so that a lack of descriptors fails before the rename.
   const folder = openSync(dirname(path), 'r')
   try {
-    // Who reads the file in another process, such as a backup, enters himself there: whoever has the draft open must see that.
+    // Readers in other processes, such as a backup, register in the lock file: it must be the draft's.
     renameSync(`${draftPath(path)}-lock`, `${path}-lock`)
     renameSync(draftPath(path), path)
   } catch (error) {
@@ -89,41 +84,37 @@ export async function renameDraft(path: string): Promise<() => Promise<void>> {
   return () => syncAndClose(folder)
 }
 
-/** The names in the folder of the data file. */
 export const syncFolderOf = (path: string): Promise<void> => syncFile(dirname(path))
 
-/**
- * Not the recursive option of mkdir: below a folder such as /proc, where nothing can be made, that one never returns. Answers with the folders
- * that have a new one in them, which are to be synced.
- */
-function makeFolder(folder: string): readonly string[] {
+/** Returns the folders with a new entry, which must be synced. Recursive mkdir never returns below a folder such as /proc. */
+function createFolder(folder: string): readonly string[] {
   if (existsSync(folder)) return []
   const parent = dirname(folder)
-  const grown = makeFolder(parent)
+  const changedFolders = createFolder(parent)
   // Secrets are among the data.
   mkdirSync(folder, { mode: 0o700 })
-  return [...grown, parent]
+  return [...changedFolders, parent]
 }
 
 function checkContents(folder: string): void {
   const names = readdirSync(folder)
   if (names.includes(dataFileName)) return
-  const foreign = names.find((name) => !isOurs(name) && name !== 'lost+found')
+  const foreign = names.find((name) => !isDataFolderFile(name) && name !== 'lost+found')
   if (foreign === undefined) return
   throw new StorageRefusedError(`the folder ${folder} holds no data of this server but ${foreign}: choose an empty folder for the data`)
 }
 
-function isOurs(name: string): boolean {
+function isDataFolderFile(name: string): boolean {
   const names = [
     dataFileName,
     lockFileName,
-    ownerNoteName,
+    ownerFileName,
     draftPath(dataFileName),
     privateFolder(dataFileName),
-    closedNotePath(dataFileName),
+    shutdownMarkerPath(dataFileName),
     ...logPaths(dataFileName),
   ]
-  return names.some((ours) => name === ours || name === `${ours}-lock`)
+  return names.some((knownName) => name === knownName || name === `${knownName}-lock`)
 }
 
 function removeLeftovers(folder: string): void {
@@ -151,8 +142,8 @@ async function createDataFile(path: string, { folder, mark }: FolderOptions): Pr
   }
 }
 
-function openChecked(path: string, { folder, mark }: FolderOptions): Tables {
-  const damage = findDamage(path, { isTrusted: isAsClosed(path) })
+function checkAndOpen(path: string, { folder, mark }: FolderOptions): Tables {
+  const damage = findDamage(path, { isTrusted: isUnchangedSinceShutdown(path) })
   if (damage !== undefined) {
     throw new StorageRefusedError(`the data file ${path} is damaged, ${damage}: restore the folder from a backup or choose an empty one`)
   }
@@ -163,13 +154,13 @@ function openChecked(path: string, { folder, mark }: FolderOptions): Tables {
   const foundMark = read('mark')
   transaction?.done()
   if (tables && foundMark === mark && format === formatVersion) return tables
-  if (tables && foundMark === mark && format !== undefined && isKnownFormat(format)) return takeOver(tables, format)
+  if (tables && foundMark === mark && format !== undefined && isKnownFormat(format)) return startUpgrade(tables, format)
   void tables?.root.close()
-  throw new StorageRefusedError(strangerMessage({ folder, mark, format, foundMark }))
+  throw new StorageRefusedError(refusalMessage({ folder, mark, format, foundMark }))
 }
 
-/** From now on the server that wrote it refuses the folder. */
-function takeOver(tables: Tables, format: string): Tables {
+/** From now on older servers refuse the folder. */
+function startUpgrade(tables: Tables, format: string): Tables {
   tables.root.transactionSync(() => {
     tables.meta.put('format', Buffer.from(formatVersion))
     tables.meta.put('log', newLogSeed())
@@ -180,17 +171,18 @@ function takeOver(tables: Tables, format: string): Tables {
 
 const newLogSeed = (): Buffer => numberBytes(randomInt(2 ** 32))
 
-/** Empty ones: their names last when the folder has been synced. */
+/** Creates empty log files; the caller syncs the folder. */
 function createLog(path: string): void {
   for (const file of logPaths(path)) closeSync(openSync(file, 'a', 0o600))
 }
 
-function strangerMessage(found: FolderOptions & { format: string | undefined; foundMark: string | undefined }): string {
+function refusalMessage(found: FolderOptions & { format: string | undefined; foundMark: string | undefined }): string {
   const { folder, mark, format, foundMark } = found
   if (format === undefined) return `the data file in ${folder} is not one of this server: choose another folder`
   if (format !== formatVersion) {
-    const age = Number(format) > Number(formatVersion) ? 'a newer format than this server knows' : 'a format that this server does not know'
-    return `the data folder ${folder} has ${age} (${format}, not ${formatVersion}): use the version of the server that wrote it`
+    const formatText =
+      Number(format) > Number(formatVersion) ? 'a newer format than this server knows' : 'a format that this server does not know'
+    return `the data folder ${folder} has ${formatText} (${format}, not ${formatVersion}): use the version of the server that wrote it`
   }
   return `the data folder ${folder} belongs to '${foundMark}', not to '${mark}': start the server as it was started before, or choose another folder`
 }
@@ -207,17 +199,16 @@ export function refusedBySystem(folder: string, error: unknown): StorageRefusedE
   if (error instanceof StorageRefusedError) return error
   const reason = error instanceof Error ? error.message : String(error)
   if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
-    return new StorageRefusedError(`the data folder ${folder} cannot be used, the disk is full: make room and start again`)
+    return new StorageRefusedError(`the data folder ${folder} cannot be used, the disk is full: free disk space and start again`)
   return new StorageRefusedError(`the data folder ${folder} cannot be used, ${reason}: make it a writable folder or choose another`)
 }
 
-/** Beside the event loop: it may take as long as everything else that a start does. */
 async function syncFile(path: string): Promise<void> {
   await syncAndClose(openSync(path, 'r'))
 }
 
 function syncAndClose(file: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    fsync(file, (failed) => close(file, (unclosed) => (failed || unclosed ? reject(failed ?? unclosed) : resolve())))
+    fsync(file, (syncError) => close(file, (closeError) => (syncError || closeError ? reject(syncError ?? closeError) : resolve())))
   })
 }

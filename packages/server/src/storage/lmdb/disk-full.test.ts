@@ -1,4 +1,4 @@
-// A full disk: writes fail and say so, reads go on, and writes work again as soon as there is room. Needs the right to mount a small disk.
+// A full disk: writes fail with a reason, reads continue, and writes recover with free space. Needs permission to mount a small disk.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -6,10 +6,10 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import { type Storage, StorageRefusedError, StorageUnavailableError } from './storage.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { type Storage, StorageRefusedError, StorageUnavailableError } from '../storage.js'
+import { openLmdbStorage } from './lmdb-storage.js'
 
 const disk = mkdtempSync(join(tmpdir(), 'storage-disk-'))
 const canMount = tryMount()
@@ -23,7 +23,7 @@ function tryMount(): boolean {
   }
 }
 
-describe('a full disk', { skip: canMount ? false : 'mounting a small disk is not allowed here' }, () => {
+describe('a full disk', { skip: canMount ? false : 'no permission to mount a small disk' }, () => {
   let storage: Storage
   const folder = join(disk, 'data')
   const filler = join(disk, 'filler')
@@ -62,10 +62,10 @@ describe('a full disk', { skip: canMount ? false : 'mounting a small disk is not
     assert.equal(storage.count({ start: 'k/', end: 'k0' }), acknowledged.size)
   }
 
-  test('somebody else fills it: writes are refused, reads go on, then it recovers', async () => {
+  test('filled by other files: writes are rejected, reads continue, and writes recover', async () => {
     await put(1000)
     fillDisk()
-    // What was reserved before may still hold a few.
+    // A few writes may fit into space that was reserved before.
     await assert.rejects(async () => {
       for (let index = 0; index < 500; index += 1) await put(20_000)
     }, StorageUnavailableError)
@@ -78,7 +78,7 @@ describe('a full disk', { skip: canMount ? false : 'mounting a small disk is not
     checkReads()
   })
 
-  test('the data itself fills it: what was acknowledged is there, also after a reopen', async () => {
+  test('filled by the data: acknowledged writes are there, also after a reopen', async () => {
     const sizes = [700, 3000, 50_000]
     await assert.rejects(async () => {
       for (;;) await Promise.all(sizes.map((size) => put(size)))
@@ -91,16 +91,16 @@ describe('a full disk', { skip: canMount ? false : 'mounting a small disk is not
     checkReads()
   })
 
-  test('a start says that the disk is full, and works when there is room', async () => {
+  test('a start fails with the reason, and succeeds with free space', async () => {
     await storage.close()
     fillDisk()
-    await assert.rejects(open, (error) => error instanceof StorageRefusedError && /the disk is full: make room/.test(error.message))
+    await assert.rejects(open, (error) => error instanceof StorageRefusedError && /the disk is full: free disk space/.test(error.message))
     rmSync(filler)
     storage = await open()
     checkReads()
   })
 
-  test('deleting and compacting make room again', async () => {
+  test('deletes and compaction free space', async () => {
     for (const key of [...acknowledged.keys()]) {
       const outcome = await storage.commit([{ key, value: undefined, expect: undefined }]).catch((error: unknown) => {
         assert.ok(error instanceof StorageUnavailableError)

@@ -1,25 +1,22 @@
-// Finds damage in a data file before LMDB maps it into memory, where a missing or senseless page would end the process with a signal.
-//
-// The file is a row of pages. Pages 0 and 1 are headers, written in turns; the one with the higher transaction number counts. A header
-// names the roots of two trees: the free pages, and the tables by name. Every page knows its own number, so a page that was lost,
-// overwritten or displaced shows. The check follows all branches of all trees; leaves too, within a budget that bounds the time to start.
-// Values have no checksum: a changed bit inside one goes unnoticed.
+// Finds damage in a data file before LMDB maps it into memory, where a missing or invalid page would end the process with a signal.
+// Checks all branch pages, and leaf pages up to a limit: each page contains its own number, so lost, overwritten or displaced pages are
+// found. Values have no checksum. Pages 0 and 1 are meta pages, with the roots of two trees: free pages, and tables by name.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 const pageHeaderBytes = 24
 const magic = 0xbeefc0de
 const dataVersion = 2
-const isBranch = 1
-const isLeaf = 2
-const isOverflow = 4
-const isMeta = 8
-const hasOwnPages = 1
-const isTable = 2
+const branchPageFlag = 1
+const leafPageFlag = 2
+const overflowPageFlag = 4
+const metaPageFlag = 8
+const overflowNodeFlag = 1
+const tableNodeFlag = 2
 const noRoot = 2n ** 64n - 1n
 
-/** Reads that the leaves may cost: about a quarter of a second. */
-const leafBudget = 100_000
+/** About a quarter of a second. */
+const maxLeafReads = 100_000
 
 interface Tree {
   readonly depth: number
@@ -38,8 +35,7 @@ interface Header {
   readonly main: Tree
 }
 
-/** What has been met of a tree, to be compared with what its record says. */
-interface Tally {
+interface Counter {
   branchPages: number
   leafPages: number
   overflowPages: number
@@ -55,13 +51,12 @@ interface DataFile {
 interface Walk {
   readonly file: DataFile
   leafReads: number
-  /** The tables that the tree of tables names. */
   readonly tables: Tree[]
 }
 
 class Damage extends Error {}
 
-/** What is wrong with the file, as the end of a sentence; undefined when nothing is. */
+/** Describes the damage as the end of a sentence; undefined if there is none. */
 export function findDamage(path: string, { isTrusted = false }: { readonly isTrusted?: boolean } = {}): string | undefined {
   const descriptor = openSync(path, 'r')
   try {
@@ -76,16 +71,16 @@ export function findDamage(path: string, { isTrusted = false }: { readonly isTru
   }
 }
 
-/** Of a file that is as it was when it was closed, the branches alone are looked at. */
+/** `isTrusted`: reads leaf pages of tables and of free pages only if the file is shorter than its header says. */
 function inspect(descriptor: number, isTrusted: boolean): void {
   const file: DataFile = { descriptor, bytes: fstatSync(descriptor).size, header: readHeader(descriptor) }
   const { free, main, lastPage, pageBytes } = file.header
   const walk: Walk = { file, leafReads: 0, tables: [] }
-  // A file that ends early is not always short of something: its last pages may have been free when it was written.
+  // The last pages may have been free when the file was written.
   const isShort = file.bytes < (lastPage + 1) * pageBytes
-  const budget = isShort ? Number.POSITIVE_INFINITY : isTrusted ? 0 : leafBudget
+  const leafReadLimit = isShort ? Number.POSITIVE_INFINITY : isTrusted ? 0 : maxLeafReads
   walkTree(walk, main, Number.POSITIVE_INFINITY)
-  for (const tree of [free, ...walk.tables]) walkTree(walk, tree, budget)
+  for (const tree of [free, ...walk.tables]) walkTree(walk, tree, leafReadLimit)
 }
 
 function readHeader(descriptor: number): Header {
@@ -97,7 +92,7 @@ function readHeader(descriptor: number): Header {
 
 function parseHeader(descriptor: number, offset: number): Header {
   const bytes = readBytes(descriptor, offset, 168)
-  if (bytes.readUInt32LE(24) !== magic || bytes.readUInt16LE(18) !== isMeta) throw new Damage('its header is not that of a data file')
+  if (bytes.readUInt32LE(24) !== magic || bytes.readUInt16LE(18) !== metaPageFlag) throw new Damage('its header is not that of a data file')
   if (bytes.readUInt32LE(28) !== dataVersion) throw new Damage('its header is of an unknown version')
   const pageBytes = bytes.readUInt32LE(48)
   if (pageBytes < 256 || pageBytes > 65_536 || (pageBytes & (pageBytes - 1)) !== 0) throw new Damage('its header has no sense')
@@ -106,78 +101,79 @@ function parseHeader(descriptor: number, offset: number): Header {
   return { pageBytes, lastPage: readCount(bytes, 144), transaction, free: readTree(bytes, 48), main: readTree(bytes, 96) }
 }
 
-function walkTree(walk: Walk, tree: Tree, budget: number): void {
+function walkTree(walk: Walk, tree: Tree, leafReadLimit: number): void {
   if (tree.root === undefined) {
     if (tree.entries !== 0) throw new Damage('a tree without a root claims to have entries')
     return
   }
-  const withLeaves = walk.leafReads + tree.leafPages <= budget
-  const met: Tally = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 }
-  walkPage(walk, { number: tree.root, level: tree.depth, withLeaves, met })
-  const isComplete = met.leafPages === tree.leafPages && met.entries === tree.entries && met.overflowPages === tree.overflowPages
-  if (met.branchPages !== tree.branchPages || (withLeaves && !isComplete))
+  const withLeaves = walk.leafReads + tree.leafPages <= leafReadLimit
+  const counted: Counter = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 }
+  walkPage(walk, { number: tree.root, level: tree.depth, withLeaves, counted })
+  const isComplete =
+    counted.leafPages === tree.leafPages && counted.entries === tree.entries && counted.overflowPages === tree.overflowPages
+  if (counted.branchPages !== tree.branchPages || (withLeaves && !isComplete))
     throw new Damage('a tree does not have the pages it claims to have')
 }
 
-interface Step {
+interface PageVisit {
   readonly number: number
   /** 1 for leaves. */
   readonly level: number
   readonly withLeaves: boolean
-  readonly met: Tally
+  readonly counted: Counter
 }
 
-function walkPage(walk: Walk, step: Step): void {
-  const { number, level, withLeaves, met } = step
+function walkPage(walk: Walk, pageVisit: PageVisit): void {
+  const { number, level, withLeaves, counted } = pageVisit
   if (level < 1) throw new Damage('a tree is deeper than it claims to be')
   if (level === 1 && !withLeaves) {
-    checkNumber(walk.file, number, 1)
+    checkPageNumber(walk.file, number, 1)
     return
   }
-  const page = readPage(walk.file, number, level === 1 ? isLeaf : isBranch)
+  const page = readPage(walk.file, number, level === 1 ? leafPageFlag : branchPageFlag)
   if (level === 1) {
-    met.leafPages += 1
+    counted.leafPages += 1
     walk.leafReads += 1
-    for (const node of nodesOf(page)) checkLeafNode(walk, met, { page, node })
+    for (const node of nodesOf(page)) checkLeafNode(walk, counted, { page, node })
     return
   }
-  met.branchPages += 1
+  counted.branchPages += 1
   for (const node of nodesOf(page)) {
     const child = page.readUInt32LE(node) + page.readUInt16LE(node + 4) * 2 ** 32
-    walkPage(walk, { ...step, number: child, level: level - 1 })
+    walkPage(walk, { ...pageVisit, number: child, level: level - 1 })
   }
 }
 
-function checkLeafNode(walk: Walk, met: Tally, { page, node }: { readonly page: Buffer; readonly node: number }): void {
-  met.entries += 1
+function checkLeafNode(walk: Walk, counted: Counter, { page, node }: { readonly page: Buffer; readonly node: number }): void {
+  counted.entries += 1
   const flags = page.readUInt16LE(node + 4)
   const data = node + 8 + page.readUInt16LE(node + 6)
-  if (flags & hasOwnPages) {
+  if (flags & overflowNodeFlag) {
     const number = readCount(page, data)
     const pages = readCount(page, data + 16)
     const neededPages = Math.floor((pageHeaderBytes - 1 + page.readUInt32LE(node)) / page.length) + 1
-    // More than needed is right: a shorter value may have taken the pages of a longer one.
+    // More is valid: a shorter value may have taken the pages of a longer one.
     if (pages < neededPages) throw new Damage('a page has no sense')
-    checkNumber(walk.file, number, pages)
-    readPage(walk.file, number, isOverflow)
+    checkPageNumber(walk.file, number, pages)
+    readPage(walk.file, number, overflowPageFlag)
     walk.leafReads += 1
-    met.overflowPages += pages
+    counted.overflowPages += pages
     return
   }
   if (data + page.readUInt32LE(node) > page.length) throw new Damage('a page has no sense')
-  if (flags & isTable) walk.tables.push(readTree(page, data))
+  if (flags & tableNodeFlag) walk.tables.push(readTree(page, data))
 }
 
 function readPage(file: DataFile, number: number, kind: number): Buffer {
-  checkNumber(file, number, 1)
+  checkPageNumber(file, number, 1)
   const { pageBytes, transaction } = file.header
-  const page = readBytes(file.descriptor, number * pageBytes, kind === isOverflow ? pageHeaderBytes : pageBytes)
-  const isRight = readCount(page, 0) === number && readCount(page, 8) <= transaction && (page.readUInt16LE(18) & 15) === kind
-  if (!isRight) throw new Damage(`page ${number} is not what it should be`)
+  const page = readBytes(file.descriptor, number * pageBytes, kind === overflowPageFlag ? pageHeaderBytes : pageBytes)
+  const isValid = readCount(page, 0) === number && readCount(page, 8) <= transaction && (page.readUInt16LE(18) & 15) === kind
+  if (!isValid) throw new Damage(`page ${number} is not what it should be`)
   return page
 }
 
-function checkNumber({ header, bytes }: DataFile, number: number, pages: number): void {
+function checkPageNumber({ header, bytes }: DataFile, number: number, pages: number): void {
   if (number < 2 || number + pages - 1 > header.lastPage) throw new Damage(`page ${number} is outside of the file`)
   if ((number + pages) * header.pageBytes > bytes) throw new Damage(`it ends before page ${number + pages - 1}`)
 }
@@ -188,7 +184,6 @@ function readBytes(descriptor: number, offset: number, size: number): Buffer {
   return bytes
 }
 
-/** Where the nodes of a branch or leaf page begin. */
 function nodesOf(page: Buffer): readonly number[] {
   const lower = page.readUInt16LE(20)
   const upper = page.readUInt16LE(22)

@@ -1,12 +1,12 @@
-// The LMDB engine keeps the storage contract.
+// Runs the storage contract (tests of every engine) with the LMDB engine.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import { storageContract } from './storage.contract.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { storageContract } from '../contract/storage.contract.js'
+import { openLmdbStorage } from './lmdb-storage.js'
 
 storageContract('lmdb', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'storage-'))

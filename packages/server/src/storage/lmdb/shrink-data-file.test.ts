@@ -1,16 +1,16 @@
-// The disk gets space back: freed pages are used again, and a file that is mostly free is rewritten, at work and at the next open.
+// Disk space of the data file: free pages are reused, and a mostly free file is rewritten by compaction and at the next open.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import type { Storage } from './storage.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import type { Storage } from '../storage.js'
+import { openLmdbStorage } from './lmdb-storage.js'
 
-describe('space', () => {
+describe('data file size', () => {
   let folder: string
   let storage: Storage
   const open = async () => {
@@ -27,15 +27,15 @@ describe('space', () => {
 
   const fileMiB = (): number => statSync(join(folder, 'data.mdb')).size / 2 ** 20
   const put = (key: string, bytes: number) => storage.commit([{ key, value: Buffer.alloc(bytes, key), expect: undefined }])
-  const fill = async (mebibytes: number): Promise<void> => {
+  const putLargeValues = async (mebibytes: number): Promise<void> => {
     for (let index = 0; index < mebibytes; index += 1) await put(`big/${index}`, 1 << 20)
   }
-  const drop = (mebibytes: number) =>
+  const removeLargeValues = (mebibytes: number) =>
     Promise.all(
       Array.from({ length: mebibytes }, (_, index) => storage.commit([{ key: `big/${index}`, value: undefined, expect: undefined }])),
     )
 
-  test('a steady change of the same keys does not let the file grow without bound', async () => {
+  test('repeated updates of the same keys do not grow the file without limit', async () => {
     const sizes: number[] = []
     for (let round = 0; round < 12; round += 1) {
       await Promise.all(Array.from({ length: 300 }, (_, index) => put(`k/${index}`, 2000 + 100 * (index % 50))))
@@ -46,27 +46,11 @@ describe('space', () => {
     assert.ok(late <= early * 1.3, `from ${early} to ${late} MiB`)
   })
 
-  test('the newest version of a value is stored once, history included', async () => {
-    await fill(20)
-    assert.ok(fileMiB() < 25, `${fileMiB()} MiB`)
-    await fill(20)
-    // Twice in the file it would be 60 and more; what is free meanwhile depends on how commits fall together.
-    assert.ok(fileMiB() < 55, `${fileMiB()} MiB`)
-    let seen = 0
-    for (let after = 0; after < storage.revision; ) {
-      const { changes, upTo } = storage.changes({ start: '', end: 'z', after, limit: 100 })
-      for (const { key, value } of changes) assert.ok(value?.equals(Buffer.alloc(1 << 20, key)))
-      seen += changes.length
-      after = upTo
-    }
-    assert.equal(seen, 40)
-  })
-
-  test('compaction shrinks a file that stays mostly free, while reads and writes go on', async () => {
+  test('compaction shrinks a mostly free file during reads and writes', async () => {
     await put('k/first', 100)
-    const kept = storage.read('k/first')
-    await fill(80)
-    await drop(80)
+    const firstEntry = storage.read('k/first')
+    await putLargeValues(80)
+    await removeLargeValues(80)
     await storage.compact(storage.revision)
     const before = fileMiB()
     assert.ok(before > 80, `${before} MiB`)
@@ -79,7 +63,7 @@ describe('space', () => {
     let written = 0
     for (; !isDone; written += 1) {
       assert.ok((await put(`k/${written}`, 100)).ok)
-      assert.deepEqual(storage.read('k/first'), kept)
+      assert.deepEqual(storage.read('k/first'), firstEntry)
       assert.equal(storage.range({ start: 'k/', end: 'k0', limit: 1000 }).entries.length, Math.min(1000, written + 2))
     }
     await compacting

@@ -1,56 +1,51 @@
-// Turns the staged writes of a batch into puts and removes of the tables.
+// Writes commits to the LMDB tables: rows, history, successors, expiries and counts.
 
-import type { Row, StagedWrite } from './commit-batch.js'
-import { kindOf } from './history-views.js'
-import { encodeRow, numberBytes, rowBytes, successorBytes, writeSuccessor } from './lmdb-records.js'
-import type { Tables } from './lmdb-tables.js'
+import type { Row, StagedWrite } from '../commit-queue.js'
+import { kindOf } from '../history-views.js'
+import { encodeRow, numberBytes, rowBytes, successorBytes, writeSuccessor } from './record-encoding.js'
+import type { Tables } from './tables.js'
 
-/**
- * Memory for the bytes of one batch, used again for the next: LMDB has copied them by the time the batch is durable.
- * The lmdb package takes a buffer with `start` and `end` as that part of it, which saves making an object for each record.
- */
-export interface Arena {
-  /** Reserves bytes; the returned slab is to be written from its `start` to its `end`. */
+/** Memory for the records of a batch, reused for the next. The lmdb package reads a buffer from its `start` to its `end`. */
+interface Arena {
+  /** Reserves bytes from `start` to `end` of the returned slab. */
   take(bytes: number): Slab
   reset(): void
 }
 
-export interface Slab extends Buffer {
+interface Slab extends Buffer {
   start: number
   end: number
 }
 
 const slabBytes = 1 << 18
-/** So many stay for the next batch. One of large values fills several, and memory that is made anew for each batch is more work for the collector. */
-const keptSlabs = 16
+const maxReusedSlabs = 16
 
 export function createArena(): Arena {
-  const kept = [createSlab(slabBytes)]
-  let slab = kept[0] as Slab
-  /** How many of those that are kept are in use. */
-  let begun = 1
-  let used = 0
+  const slabs = [createSlab(slabBytes)]
+  let slab = slabs[0] as Slab
+  let usedSlabs = 1
+  let usedBytes = 0
   const nextSlab = (bytes: number): Slab => {
     if (bytes > slabBytes) return createSlab(bytes)
-    const next = kept[begun] ?? createSlab(slabBytes)
-    if (begun < keptSlabs) kept[begun++] = next
+    const next = slabs[usedSlabs] ?? createSlab(slabBytes)
+    if (usedSlabs < maxReusedSlabs) slabs[usedSlabs++] = next
     return next
   }
   return {
     take(bytes) {
-      if (used + bytes > slab.length) {
+      if (usedBytes + bytes > slab.length) {
         slab = nextSlab(bytes)
-        used = 0
+        usedBytes = 0
       }
-      slab.start = used
-      used += bytes
-      slab.end = used
+      slab.start = usedBytes
+      usedBytes += bytes
+      slab.end = usedBytes
       return slab
     },
     reset() {
-      slab = kept[0] as Slab
-      begun = 1
-      used = 0
+      slab = slabs[0] as Slab
+      usedSlabs = 1
+      usedBytes = 0
     },
   }
 }
@@ -61,19 +56,16 @@ function createSlab(bytes: number): Slab {
 
 export interface StagedWrites {
   readonly staged: readonly StagedWrite[]
-  /** Whether no later one of them writes the same key. */
   readonly isNewest: (write: StagedWrite) => boolean
-  /** History up to this revision is gone. */
   readonly compacted: number
 }
 
-/** Of writes in their order: whether no later one is of the same key. */
 export function newestOf(staged: readonly StagedWrite[]): (write: StagedWrite) => boolean {
   const newest = new Map(staged.map((write) => [write.change.key, write]))
   return (write) => newest.get(write.change.key) === write
 }
 
-/** Called inside a batch of the tables. */
+/** Call it inside a batch of the tables. */
 export function writeStaged(tables: Tables, { staged, isNewest, compacted }: StagedWrites, arena: Arena): void {
   for (const write of staged) {
     if (isNewest(write)) writeRow(tables.current, write, arena)
@@ -84,13 +76,13 @@ export function writeStaged(tables: Tables, { staged, isNewest, compacted }: Sta
 }
 
 function writeRow(current: Tables['current'], { change: { key }, row }: StagedWrite, arena: Arena): void {
-  if (row) current.put(key, encoded(row, arena))
+  if (row) current.put(key, encodeIntoArena(row, arena))
   else current.remove(key)
 }
 
 function writeHistory({ history }: Tables, { change, position, previousRow }: StagedWrite, arena: Arena): void {
-  const name = { revision: change.revision, position, kind: kindOf(change), key: change.key }
-  history.put(name, previousRow ? encoded(previousRow, arena) : nothing)
+  const id = { revision: change.revision, position, kind: kindOf(change), key: change.key }
+  history.put(id, previousRow ? encodeIntoArena(previousRow, arena) : placeholder)
 }
 
 function writeSuccession({ successors }: Tables, { change, position, previousRow }: StagedWrite, arena: Arena): void {
@@ -99,20 +91,20 @@ function writeSuccession({ successors }: Tables, { change, position, previousRow
   successors.put({ number: previousRow?.revision ?? 0, key: change.key }, slab)
 }
 
-function encoded(row: Row, arena: Arena): Slab {
+function encodeIntoArena(row: Row, arena: Arena): Slab {
   const slab = arena.take(rowBytes(row))
   encodeRow(row, slab, slab.start)
   return slab
 }
 
-const nothing = Buffer.alloc(1)
+const placeholder = Buffer.alloc(1)
 
 function writeExpiry({ expiries }: Tables, { change, row, previousRow }: StagedWrite): void {
   if (previousRow?.expiresAtMs !== undefined) expiries.remove({ number: previousRow.expiresAtMs, key: change.key })
-  if (row?.expiresAtMs !== undefined) expiries.put({ number: row.expiresAtMs, key: change.key }, nothing)
+  if (row?.expiresAtMs !== undefined) expiries.put({ number: row.expiresAtMs, key: change.key }, placeholder)
 }
 
-/** Saves what has changed of the counts, which are those of `revision`. */
+/** Saves the changed counts, which are those of `revision`. */
 export function writeCounts({ counts, meta }: Tables, changed: ReadonlyMap<string, number>, revision: number): void {
   for (const [collection, count] of changed) {
     if (count === 0) counts.remove(collection)
@@ -121,9 +113,9 @@ export function writeCounts({ counts, meta }: Tables, changed: ReadonlyMap<strin
   meta.put('counted', numberBytes(revision))
 }
 
-/** At most this many bytes of new pages a batch of these writes takes from the end of the file. */
-export function mostNewBytes(staged: readonly StagedWrite[]): number {
-  // Each write changes up to five places, each of them a path of up to six pages; values beyond half a page have pages of their own.
+/** Upper bound for the bytes of new pages that a batch needs. */
+export function maxNewBytes(staged: readonly StagedWrite[]): number {
+  // A write changes up to five records, each on a path of up to six pages; large values have pages of their own.
   let bytes = 1 << 18
   for (const { row, previousRow } of staged) bytes += 30 * 4096 + rowBytes(row) + rowBytes(previousRow)
   return bytes

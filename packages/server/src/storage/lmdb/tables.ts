@@ -1,25 +1,25 @@
-// The tables of a data file, opened through the lmdb package with settings under which a resolved write is on the disk.
+// The tables of a data file, opened with settings under which a resolved write is on disk, unless `noSync` is set.
 
 import { open, type RootDatabase, type Transaction } from 'lmdb'
-import type { Row } from './commit-batch.js'
-import type { ChangeName } from './history-views.js'
+import type { Row } from '../commit-queue.js'
+import type { ChangeId } from '../history-views.js'
 import {
-  type BorrowedRow,
-  borrowRow,
   historyKeys,
   type KeyCodec,
   type NumberedKey,
   numberedKeys,
+  type RowView,
   readHistory,
   readRow,
   readSuccessor,
   readUint48,
   type Successor,
   textKeys,
-} from './lmdb-records.js'
+  viewRow,
+} from './record-encoding.js'
 
-/** Bounds that are left out would be the package's own, which our key codecs cannot write. */
-export interface TableRange<K> {
+/** Both bounds are required: our key codecs cannot write the defaults of the lmdb package. */
+interface TableRange<K> {
   readonly start: K
   readonly end: K
   readonly limit?: number
@@ -27,8 +27,7 @@ export interface TableRange<K> {
   readonly transaction: Transaction
 }
 
-/** What is used of the lmdb package's database, with the types that our codecs give it. */
-export interface Table<K, V> {
+interface Table<K, V> {
   get(key: K, options: { readonly transaction: Transaction }): V | undefined
   put(key: K, value: Uint8Array): unknown
   remove(key: K): unknown
@@ -42,39 +41,44 @@ export interface Tables {
   readonly root: RootDatabase
   /** The newest row of each key. */
   readonly current: Table<string, Row>
-  /** The same rows, to be looked at in place. */
-  readonly scanned: Table<string, BorrowedRow>
-  readonly history: Table<ChangeName, { readonly previous: Row | undefined }>
-  /** By the revision and key of a change, the next one to the same key. */
+  /** The same rows, read in place. */
+  readonly scanned: Table<string, RowView>
+  readonly history: Table<ChangeId, { readonly previous: Row | undefined }>
+  /** For each change the next change of the same key. */
   readonly successors: Table<NumberedKey, Successor>
   readonly expiries: Table<NumberedKey, unknown>
-  /** How many keys each collection has: see collections.ts. */
   readonly counts: Table<string, number>
   readonly meta: Table<string, Buffer>
 }
 
-export interface TablesOptions {
+interface TablesOptions {
   readonly path: string
-  /** Makes the tables that are not there; without it a file that lacks one gives undefined. */
+  /** Creates missing tables; otherwise a missing table makes the result undefined. */
   readonly create: boolean
-  /** For data that can be had again: commits are not synced, and survive the end of the process but not that of the machine. */
+  /** Commits are not synced: they survive the end of the process but not a power loss. */
   readonly noSync?: boolean
+  /** Another process writes the file. */
+  readonly readOnly?: boolean
 }
 
-/** Address space only: the map grows beyond it by itself, but each growth leaves the old map in place until the file is closed. */
+/** Address space only. The map can grow, but each growth leaves the old map in place until the file is closed. */
 const initialMapBytes = 16 * 2 ** 30
+/** Open snapshots of all processes: each of 64 workers has two while it moves to a newer one. */
+const maxReaders = 512
 
-export function openTables({ path, create, noSync = false }: TablesOptions): Tables | undefined {
+export function openTables({ path, create, noSync = false, readOnly = false }: TablesOptions): Tables | undefined {
   const root = open({
     path,
     noSubdir: true,
     maxDbs: 8,
     encoding: 'binary',
     mapSize: initialMapBytes,
+    maxReaders,
     // A commit is synced before it becomes visible, and its promise resolves after both.
     overlappingSync: false,
     noSync,
-    // Batches are made explicitly: the implicit ones of an event turn leave a rejection unhandled when a commit fails.
+    readOnly,
+    // Off: the implicit batches leave a rejection unhandled if a commit fails.
     eventTurnBatching: false,
   })
   let tables: Tables | undefined
@@ -92,7 +96,7 @@ function tablesOf(root: RootDatabase, create: boolean): Tables | undefined {
     return root.openDB(options) as unknown as Table<K, V> | undefined
   }
   const current = table('current', textKeys, (bytes) => readRow(bytes, 0, bytes.length))
-  const scanned = table('current', textKeys, borrowRow)
+  const scanned = table('current', textKeys, viewRow)
   const history = table('history', historyKeys, readHistory)
   const successors = table('successors', numberedKeys, readSuccessor)
   const expiries = table('expiries', numberedKeys, () => undefined)
@@ -102,7 +106,7 @@ function tablesOf(root: RootDatabase, create: boolean): Tables | undefined {
   return { root, current, scanned, history, successors, expiries, counts, meta }
 }
 
-export interface SpaceUse {
+interface SpaceUse {
   readonly fileBytes: number
   readonly usedBytes: number
 }
@@ -115,13 +119,13 @@ interface TreeStats {
   readonly overflowPages: number
 }
 
-/** Where the pages of the file end. Not while a batch is being written. */
+/** End of the last page. Do not call it while a batch is being written. */
 export function fileBytes({ root }: Tables): number {
   const { pageSize, lastPageNumber } = root.getStats() as TreeStats
   return (lastPageNumber + 1) * pageSize
 }
 
-/** How much of the file is in use. Not while a batch is being written. */
+/** Bytes of the file and of its pages in use. Do not call it while a batch is being written. */
 export function spaceUse(tables: Tables): SpaceUse {
   let usedBytes = 0
   const { scanned: _, ...counted } = tables

@@ -1,4 +1,4 @@
-// A data file that was rewritten while its folder could not be synced, or not even opened: nothing that is acknowledged gets lost by it.
+// A rewritten data file whose folder cannot be synced or opened: no acknowledged write is lost.
 
 import assert from 'node:assert/strict'
 import fs, { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -6,13 +6,13 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, mock, test } from 'node:test'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from './lmdb.js'
-import { draftPath } from './lmdb-folder.js'
-import { writeDraft } from './lmdb-rewrite.js'
-import type { Tables } from './lmdb-tables.js'
-import { type Storage, StorageUnavailableError } from './storage.js'
+import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { type Storage, StorageUnavailableError } from '../storage.js'
+import { writeDraft } from './data-file.js'
+import { draftPath } from './data-folder.js'
+import { openLmdbStorage } from './lmdb-storage.js'
+import type { Tables } from './tables.js'
 
 describe('a rewritten data file', () => {
   let folder: string
@@ -34,7 +34,7 @@ describe('a rewritten data file', () => {
   }
   const failure = (): Error => Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
 
-  /** Leaves a file that the next compaction rewrites. */
+  /** Creates a file that the next compaction rewrites. */
   const fill = async (): Promise<void> => {
     storage = await open()
     const value = Buffer.alloc(1 << 20)
@@ -43,7 +43,7 @@ describe('a rewritten data file', () => {
     await storage.compact(storage.revision)
   }
 
-  test('is written to only once its folder is synced, and never the old one', async () => {
+  test('is written only after its folder is synced; the old file is never written', async () => {
     await fill()
     const { ino } = statSync(file())
     const { fsync } = fs
@@ -55,7 +55,7 @@ describe('a rewritten data file', () => {
     await storage.compact(storage.revision)
     assert.notEqual(statSync(file()).ino, ino, 'it was rewritten')
     const rewritten = fs.readFileSync(file())
-    // Writes go on, in the log: it follows the old file as well as the new one, which has no more than that.
+    // Writes continue in the log, which fits the old file and its copy alike: both have the same revision.
     await put('k/acknowledged', Buffer.from('yes'))
     await assert.rejects(storage.compact(storage.revision), /EIO/)
     assert.ok(fs.readFileSync(file()).equals(rewritten), 'nothing was written to the file')
@@ -68,7 +68,7 @@ describe('a rewritten data file', () => {
     await storage.close()
   })
 
-  test('takes no writes while it cannot be opened: it may have more than is known of', async () => {
+  test('rejects writes while it cannot be reopened', async () => {
     await fill()
     const { ino } = statSync(folder)
     const { fsync } = fs
@@ -80,13 +80,13 @@ describe('a rewritten data file', () => {
     await storage.compact(storage.revision)
     await put('k/a', Buffer.from('one'))
     const { revision } = storage
-    // As a write leaves it that reached the disk although it failed.
+    // Simulates a write that reached the disk although it was reported as failed.
     const copy = join(folder, 'copy')
     fs.mkdirSync(copy)
     for (const name of ['data.mdb', 'data.mdb.log-0', 'data.mdb.log-1']) fs.copyFileSync(join(folder, name), join(copy, name))
-    const other = await openLmdbStorage({ folder: copy, mark: 'test', clock: systemClock, logger: silentLogger })
-    await other.commit([{ key: 'k/failed', value: Buffer.from('yes'), expect: undefined }])
-    await other.close()
+    const otherStorage = await openLmdbStorage({ folder: copy, mark: 'test', clock: systemClock, logger: silentLogger })
+    await otherStorage.commit([{ key: 'k/failed', value: Buffer.from('yes'), expect: undefined }])
+    await otherStorage.close()
     fs.renameSync(file(), `${file()}.away`)
     fs.mkdirSync(file())
     await assert.rejects(storage.compact(revision), /EIO/)
@@ -106,7 +106,7 @@ describe('a rewritten data file', () => {
     await storage.close()
   })
 
-  test('does not take its place where the folder cannot be opened', async () => {
+  test('does not replace the old file if the folder cannot be opened', async () => {
     await fill()
     const { ino } = statSync(file())
     const { openSync } = fs
@@ -125,7 +125,7 @@ describe('a rewritten data file', () => {
     await storage.close()
   })
 
-  test('is for nobody else to read, from its first byte', async () => {
+  test('is never readable by other users', async () => {
     const path = join(folder, 'any')
     const seen: number[] = []
     const backup = async (copy: string): Promise<void> => {

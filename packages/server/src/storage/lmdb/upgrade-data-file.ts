@@ -1,19 +1,18 @@
-// Brings a data file of the format before up to date, where it is: entry by entry in the order of keys, many to a transaction, each with the
-// revision that it had. The file says that this has begun and not ended, so whoever is killed on the way goes on at the next start; what was
-// done before is recognised and left alone. History stays as it was written, which every reader of entries understands.
+// Upgrades a data file of an older format in place, many entries per transaction; revisions stay. The file is marked until the end,
+// so that the next start continues after a kill. History stays in the older format, which readers understand.
 
-import type { Logger } from '../base/logger.js'
-import { Pieces } from '../base/pieces.js'
-import { type CollectionCounts, createCollectionCounts } from './collections.js'
-import type { Row } from './commit-batch.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import { type CollectionCounts, createCollectionCounts } from '../collections.js'
+import type { Row } from '../commit-queue.js'
+import type { FormatUpgrade } from '../storage.js'
 import { createDiskSpace, type DiskSpace } from './disk-space.js'
-import { encodeRow, rowBytes } from './lmdb-records.js'
-import { Snapshot } from './lmdb-snapshot.js'
-import { fileBytes, type Tables } from './lmdb-tables.js'
-import { writeCounts } from './lmdb-writes.js'
-import type { FormatUpgrade } from './storage.js'
+import { encodeRow, rowBytes } from './record-encoding.js'
+import { Snapshot } from './snapshot.js'
+import { writeCounts } from './table-writes.js'
+import { fileBytes, type Tables } from './tables.js'
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   readonly path: string
   readonly tables: Tables
   readonly upgrade: FormatUpgrade | undefined
@@ -28,20 +27,18 @@ interface ChangedRow {
 
 const lastKey = '\u{10ffff}'
 const rowsPerRead = 32
-const mostRowsPerBatch = 300
-const mostBytesPerBatch = 1 << 20
+const maxRowsPerBatch = 300
+const maxBytesPerBatch = 1 << 20
 const reportEveryMs = 2000
-const nothing = Buffer.alloc(1)
+const placeholder = Buffer.alloc(1)
 
-/** Does nothing for a file that is up to date. */
 export async function finishUpgrade(options: UpgradeOptions): Promise<void> {
   const { tables, path, logger } = options
   if (!isUpgrading(tables)) return
   const total = (tables.current.getStats() as { readonly entryCount: number }).entryCount
   const progress = createProgress(total, { path, logger })
-  logger.info({ path, entries: total }, 'data file has an older format; upgrading')
+  logger.info({ file: path, entries: total }, 'data file has an older format; upgrading')
   const space = createDiskSpace(path)
-  const pieces = new Pieces()
   let changed: ChangedRow[] = []
   let bytes = 0
   for (let start = ''; ; ) {
@@ -52,11 +49,10 @@ export async function finishUpgrade(options: UpgradeOptions): Promise<void> {
         changed.push(change)
         bytes += change.row.value.length
       }
-      if (pieces.isOver) await pieces.next()
+      await turnBudget.yieldIfSpent()
     }
     const last = rows.at(-1)
-    if (last === undefined || changed.length >= mostRowsPerBatch || bytes >= mostBytesPerBatch) {
-      await pieces.next()
+    if (last === undefined || changed.length >= maxRowsPerBatch || bytes >= maxBytesPerBatch) {
       await writeRows(tables, changed, space)
       changed = []
       bytes = 0
@@ -65,8 +61,8 @@ export async function finishUpgrade(options: UpgradeOptions): Promise<void> {
     start = `${last.key}\0`
     progress.add(rows.length)
   }
-  await end(tables, pieces)
-  logger.info({ path, entries: total }, 'data file upgraded')
+  await recountAndFinish(tables)
+  logger.info({ file: path, entries: total }, 'data file upgraded')
 }
 
 function isUpgrading({ root, meta }: Tables): boolean {
@@ -84,7 +80,7 @@ function readRows({ root, current }: Tables, start: string): readonly { readonly
   for (const { key, value: row } of current.getRange({ start, end: lastKey, limit: rowsPerRead, transaction })) {
     rows.push({ key, row })
     bytes += row.value.length
-    if (bytes >= mostBytesPerBatch) break
+    if (bytes >= maxBytesPerBatch) break
   }
   transaction.done()
   return rows
@@ -99,49 +95,49 @@ function changeOf(oldKey: string, row: Row, upgrade: FormatUpgrade | undefined):
 
 async function writeRows(tables: Tables, changed: readonly ChangedRow[], space: DiskSpace): Promise<void> {
   if (changed.length === 0) return
-  space.ensure(mostNewBytes(changed), () => fileBytes(tables))
+  space.ensure(maxNewBytes(changed), () => fileBytes(tables))
   await tables.root.batch(() => {
     for (const { oldKey, key, row } of changed) {
       const bytes = Buffer.allocUnsafe(rowBytes(row))
       encodeRow(row, bytes, 0)
       tables.current.put(key, bytes)
-      if (key !== oldKey) move(tables, oldKey, key, row)
+      if (key !== oldKey) moveRow(tables, oldKey, key, row)
     }
   })
 }
 
-function move({ current, expiries }: Tables, oldKey: string, key: string, { expiresAtMs }: Row): void {
+function moveRow({ current, expiries }: Tables, oldKey: string, key: string, { expiresAtMs }: Row): void {
   current.remove(oldKey)
   if (expiresAtMs === undefined) return
   expiries.remove({ number: expiresAtMs, key: oldKey })
-  expiries.put({ number: expiresAtMs, key }, nothing)
+  expiries.put({ number: expiresAtMs, key }, placeholder)
 }
 
-const mostNewBytes = (changed: readonly ChangedRow[]): number =>
+const maxNewBytes = (changed: readonly ChangedRow[]): number =>
   changed.reduce((sum, { row }) => sum + 4 * 6 * 4096 + 2 * row.value.length, 1 << 18)
 
-/** Keys may have moved from one collection to another, so all are counted anew. */
-async function end(tables: Tables, pieces: Pieces): Promise<void> {
-  const counts = await countKeys(tables, pieces)
+/** Counts all keys again, because some may have moved to another collection. */
+async function recountAndFinish(tables: Tables): Promise<void> {
+  const counts = await countKeys(tables)
   const snapshot = new Snapshot(tables)
   const revision = snapshot.lastRevision()
   snapshot.close()
-  const now = new Map(counts.unsaved())
-  for (const collection of savedCollections(tables)) if (!now.has(collection)) now.set(collection, 0)
+  const newCounts = new Map(counts.unsaved())
+  for (const collection of savedCollections(tables)) if (!newCounts.has(collection)) newCounts.set(collection, 0)
   await tables.root.batch(() => {
-    writeCounts(tables, now, revision)
+    writeCounts(tables, newCounts, revision)
     tables.meta.remove('upgrading')
   })
 }
 
-async function countKeys({ root, current }: Tables, pieces: Pieces): Promise<CollectionCounts> {
+async function countKeys({ root, current }: Tables): Promise<CollectionCounts> {
   const counts = createCollectionCounts()
   root.resetReadTxn()
   const transaction = root.useReadTransaction()
   try {
     for (const key of current.getKeys({ start: '', end: lastKey, transaction })) {
       counts.add(key, 1)
-      if (pieces.isOver) await pieces.next()
+      if (turnBudget.isSpent) await turnBudget.nextTurn()
     }
   } finally {
     transaction.done()
@@ -164,7 +160,7 @@ function createProgress(total: number, { path, logger }: Pick<UpgradeOptions, 'p
       done += count
       if (performance.now() < reportAtMs) return
       reportAtMs = performance.now() + reportEveryMs
-      logger.info({ path, done, entries: total }, 'upgrading data file')
+      logger.info({ file: path, done, entries: total }, 'upgrading data file')
     },
   }
 }

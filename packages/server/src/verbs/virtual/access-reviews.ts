@@ -1,10 +1,10 @@
-// Questions about rights: may somebody do that, and what may I do?
+// SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview and SelfSubjectRulesReview.
 
-import type { ApiObject } from '../../api/object.js'
-import type { User } from '../../api/user.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import type { User } from '@cluster-apiserver/api/api/user.js'
 import { type AccessAttributes, authorizeWith, rulesWith } from '../../auth/authorize.js'
 import type { Engine } from '../engine.js'
-import { answered, type Review } from './signatures.js'
+import { type Review, withStatus } from './virtual-resource-types.js'
 
 interface AccessSpec {
   readonly resourceAttributes?: { readonly [field: string]: string }
@@ -26,16 +26,14 @@ const subjectOf = ({ spec: { user = '', uid = '', groups = [], extra = {} } = {}
   extra,
 })
 
-/** About the user whom the question names. */
-export const reviewSubjectAccess: Review = (engine, _call, question) => reviewAccess(engine, subjectOf(question), question)
+export const reviewSubjectAccess: Review = (engine, _call, review) => reviewAccess(engine, subjectOf(review), review)
 
-/** About the one who asks. */
-export const reviewOwnAccess: Review = (engine, call, question) => reviewAccess(engine, call.user, question)
+export const reviewOwnAccess: Review = (engine, call, review) => reviewAccess(engine, call.user, review)
 
-async function reviewAccess(engine: Engine, user: User, question: ApiObject): Promise<ApiObject> {
-  const { spec = {} } = question as AccessReview
+async function reviewAccess(engine: Engine, user: User, review: ApiObject): Promise<ApiObject> {
+  const { spec = {} } = review as AccessReview
   const { verdict, reason, error } = await authorizeWith(engine.access.authorizers, { user, info: attributesOf(spec) })
-  return answered(question, {
+  return withStatus(review, {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
@@ -43,7 +41,6 @@ async function reviewAccess(engine: Engine, user: User, question: ApiObject): Pr
   })
 }
 
-/** What the question is about. */
 function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): AccessAttributes {
   const { namespace = '', verb = '', group = '', version = '', resource = '', subresource = '', name = '' } = resourceAttributes ?? {}
   return {
@@ -63,17 +60,16 @@ interface RulesReview extends ApiObject {
   readonly spec?: { readonly namespace?: string }
 }
 
-/** What may the one who asks do in a namespace? */
-export const reviewOwnRules: Review = async (engine, call, question) => {
-  const { spec: { namespace = '' } = {} } = question as RulesReview
+export const reviewOwnRules: Review = async (engine, call, review) => {
+  const { spec: { namespace = '' } = {} } = review as RulesReview
   const {
     resourceRules,
     nonResourceRules,
     problem = '',
     isIncomplete = false,
   } = await rulesWith(engine.access.authorizers, call.user, namespace)
-  // Unlike those to the other questions, the answer does not repeat what was asked.
-  return answered({ spec: {} } as ApiObject, {
+  // The response has an empty spec, unlike those of other reviews.
+  return withStatus({ spec: {} } as ApiObject, {
     resourceRules,
     nonResourceRules,
     incomplete: isIncomplete,

@@ -1,21 +1,19 @@
-// A pod is deleted if its disruption budget has one to spare, and the budget is charged for it. One that is not ready may go for nothing.
+// pods/eviction: deletes a pod and charges its PodDisruptionBudget, if any; rejects with 429 if the budget allows no disruption.
 
-import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/api-error.js'
-import type { Call } from '../../api/call.js'
-import type { Resource } from '../../api/catalog.js'
-import { fromSelectorObject, type LabelSelectorObject } from '../../api/label-selector.js'
-import type { ApiObject } from '../../api/object.js'
-import { checkDeleteOptions, type DeleteOptions } from '../../api/options/delete-options.js'
-import { isDryRun } from '../../api/options/write-options.js'
-import { nowOrInPieces, Pieces } from '../../base/pieces.js'
-import { leanObject } from '../../objects/lean-object.js'
-import { everything } from '../../objects/selection.js'
-import { timeOf } from '../../schema/scalars.js'
+import { ApiError, badRequest, conflict, forbidden, notFound } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { checkDeleteOptions, type DeleteOptions } from '@cluster-apiserver/api/api/options/delete-options.js'
+import { isDryRun } from '@cluster-apiserver/api/api/options/write-options.js'
+import { fromSelectorObject, type LabelSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import { everything } from '../../objects/list/selection.js'
 import { checkPreconditions, remove } from '../delete.js'
 import { addressOf, type Engine } from '../engine.js'
-import type { LiveObject } from '../steps.js'
 import { change, modifiedMessage } from '../update.js'
-import type { ActionRequest } from './signatures.js'
+import type { LiveObject } from '../worker-steps.js'
+import type { ActionRequest } from './virtual-resource-types.js'
 
 interface Eviction extends ApiObject {
   readonly deleteOptions?: DeleteOptions
@@ -46,32 +44,30 @@ interface Budget extends ApiObject {
   }
 }
 
-const mostDisruptedPods = 2000
+const maxDisruptedPods = 2000
 
-/** How often a pod is looked at that changes again and again. */
 const maxAttempts = 20
 
 export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<undefined> {
   const eviction = request.body as Eviction
   if ((eviction.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Eviction object')
   checkDeleteOptions(eviction.deleteOptions ?? {}, call.identity)
-  podNow(engine, call)
+  currentPod(engine, call)
   await request.validate()
   const options = { ...eviction.deleteOptions, ...(isDryRun(call.options) ? { dryRun: call.options.dryRun ?? [] } : {}) }
   for (let attempts = 1; ; attempts++) {
-    // Hooks may have taken long: what the pod is now decides whether its budget has a say.
-    const pod = podNow(engine, call)
-    if (!isFree(pod)) return evictByBudget(engine, call, { pod, request, options })
+    // Read again after admission webhooks, which may have taken long.
+    const pod = currentPod(engine, call)
+    if (!needsNoBudget(pod)) return evictByBudget(engine, call, { pod, request, options })
     try {
-      return await removePod(engine, call, isAtEnd(pod) || hasVersion(options) ? options : asSeen(options, pod))
+      return await removePod(engine, call, isTerminated(pod) || hasVersion(options) ? options : withPodVersion(options, pod))
     } catch (thrown) {
-      // It may run by now.
       if (!isConflict(thrown) || hasVersion(options) || attempts === maxAttempts) throw thrown
     }
   }
 }
 
-function podNow(engine: Engine, call: Call): Pod {
+function currentPod(engine: Engine, call: Call): Pod {
   const stored = engine.store.read(addressOf(call))
   if (stored === undefined) throw notFound(call.resource.subject, call.name)
   return stored.decode(call.resource)
@@ -79,18 +75,18 @@ function podNow(engine: Engine, call: Call): Pod {
 
 async function evictByBudget(engine: Engine, call: Call, charge: Charge): Promise<undefined> {
   const { pod, options } = charge
-  const passedOver = await chargeBudget(engine, call, charge)
+  const skippedBudget = await chargeBudget(engine, call, charge)
   try {
-    return await removePod(engine, call, passedOver === undefined ? options : asSeen(options, pod))
+    return await removePod(engine, call, skippedBudget === undefined ? options : withPodVersion(options, pod))
   } catch (thrown) {
-    if (passedOver === undefined || !isConflict(thrown) || hasVersion(options)) throw thrown
-    throw notNow(stillProcessed(passedOver))
+    if (skippedBudget === undefined || !isConflict(thrown) || hasVersion(options)) throw thrown
+    throw budgetNotReady(stillProcessedMessage(skippedBudget))
   }
 }
 
 async function removePod(engine: Engine, call: Call, options: DeleteOptions): Promise<undefined> {
-  const isMarked = call.gates('PodDisruptionConditions') && !isDryRun(options)
-  const version = isMarked ? await markDisrupted(engine, call, options) : undefined
+  const hasCondition = call.gates('PodDisruptionConditions') && !isDryRun(options)
+  const version = hasCondition ? await setDisruptionTarget(engine, call, options) : undefined
   const deletion = call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) })
   await remove(engine, deletion, { isAdmitted: true })
 }
@@ -99,20 +95,19 @@ const isConflict = (thrown: unknown): boolean => thrown instanceof ApiError && t
 
 const hasVersion = ({ preconditions }: DeleteOptions): boolean => preconditions?.resourceVersion !== undefined
 
-/** Only the pod as it was looked at goes. */
-const asSeen = (options: DeleteOptions, { metadata }: Pod): DeleteOptions =>
+const withPodVersion = (options: DeleteOptions, { metadata }: Pod): DeleteOptions =>
   metadata?.resourceVersion === undefined
     ? options
     : { ...options, preconditions: { ...options.preconditions, resourceVersion: metadata.resourceVersion } }
 
-/** The pod says why it goes, so that whoever counts failures can tell this one from others. Gives the version of the pod since then. */
-async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions): Promise<string | undefined> {
+/** Sets the DisruptionTarget condition, which the Job controller reads. Returns the new resourceVersion. */
+async function setDisruptionTarget(engine: Engine, call: Call, options: DeleteOptions): Promise<string | undefined> {
   const subresource = call.resource.subresources.get('status')
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
   const next = ({ object: live }: LiveObject): ApiObject => {
     checkPreconditions(call, live, options)
-    return disrupted(live, timeOf(call.now))
+    return withDisruptionTarget(live, timeOf(call.now))
   }
   const { result } = await change(engine, call.with({ subresource, options: {} }), { current, isPatch: true, isAdmitted: true, next })
   return result.stored?.decode(call.resource).metadata?.resourceVersion
@@ -120,26 +115,24 @@ async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions)
 
 const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' }
 
-function disrupted(pod: Pod, lastTransitionTime: string): Pod {
+function withDisruptionTarget(pod: Pod, lastTransitionTime: string): Pod {
   const conditions = pod.status?.conditions ?? []
   const before = conditions.find(({ type }) => type === disruption.type)
   const since = before?.status === disruption.status ? before.lastTransitionTime : undefined
   const condition: Condition = { ...disruption, lastTransitionTime: since ?? lastTransitionTime }
-  const others = before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))
-  return { ...pod, status: { ...pod.status, conditions: others } }
+  const next = before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))
+  return { ...pod, status: { ...pod.status, conditions: next } }
 }
 
-/** The mark made a new version of the pod; a condition on the version before it was checked then. */
 const withVersion = (options: DeleteOptions, resourceVersion: string): DeleteOptions =>
   options.preconditions?.resourceVersion === undefined
     ? options
     : { ...options, preconditions: { ...options.preconditions, resourceVersion } }
 
-/** A pod that does not run, or goes anyway, costs no budget. */
-const isFree = (pod: Pod): boolean => isAtEnd(pod) || pod.status?.phase === 'Pending'
+/** Pending, finished and terminating pods are evicted without a budget. */
+const needsNoBudget = (pod: Pod): boolean => isTerminated(pod) || pod.status?.phase === 'Pending'
 
-/** Nothing can make it run again. */
-const isAtEnd = ({ metadata, status }: Pod): boolean =>
+const isTerminated = ({ metadata, status }: Pod): boolean =>
   metadata?.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 interface Charge {
@@ -148,16 +141,15 @@ interface Charge {
   readonly options: DeleteOptions
 }
 
-/** Gives the name of a budget that was passed over, because the pod is not one of those that it counts on. */
+/** Returns the name of a budget that was not charged because the pod is not ready; undefined if it was charged or there is none. */
 async function chargeBudget(engine: Engine, call: Call, { pod, request, options }: Charge): Promise<string | undefined> {
   const budgets = request.catalog.find('policy', 'v1', 'poddisruptionbudgets')
   if (budgets === undefined) return undefined
-  const pieces = new Pieces(() => call.throwIfAborted())
-  const [first, second] = await nowOrInPieces(budgetsOf(engine, call, { budgets, pod }), pieces)
+  const [first, second] = await budgetsOf(engine, call, { budgets, pod })
   if (first === undefined) return undefined
   if (second !== undefined) throw tooManyBudgets()
   const name = first.metadata?.name ?? ''
-  if (!isReady(pod) && sparesUnready(call, first)) return name
+  if (!isReady(pod) && allowsUnreadyPods(call, first)) return name
   const budgetCall = call.with({ resource: budgets, subresource: budgets.subresources.get('status'), name, options })
   const current = engine.store.read(addressOf(budgetCall))
   if (current === undefined) throw conflict(budgets.subject, name, modifiedMessage)
@@ -169,25 +161,26 @@ async function chargeBudget(engine: Engine, call: Call, { pod, request, options 
 const isReady = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false
 
-/** A pod that is not ready is none of those that are wanted: where these are enough, or the budget says so, it may go. */
-function sparesUnready({ gates }: Call, { spec, status: { currentHealthy = 0, desiredHealthy = 0 } = {} }: Budget): boolean {
+/** Unready pods may be evicted if the budget has enough healthy pods, or if its unhealthyPodEvictionPolicy is AlwaysAllow. */
+function allowsUnreadyPods({ gates }: Call, { spec, status: { currentHealthy = 0, desiredHealthy = 0 } = {} }: Budget): boolean {
   if (gates('PDBUnhealthyPodEvictionPolicy') && spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true
   return currentHealthy >= desiredHealthy && desiredHealthy > 0
 }
 
-/** Two at most, in short steps: there may be many, and large ones, in the namespace. */
-function* budgetsOf(
+async function budgetsOf(
   { store }: Engine,
   call: Call,
   { budgets: resource, pod }: { readonly budgets: Resource; readonly pod: Pod },
-): Generator<undefined, readonly Budget[], void> {
+): Promise<readonly Budget[]> {
   const found: Budget[] = []
-  for (const stored of store.look({ resource, namespace: call.namespace, selection: everything })) {
-    yield undefined
-    if (stored === undefined) continue
-    const budget = leanObject(stored, resource) as Budget
-    const { selector } = budget.spec ?? {}
-    if (fromSelectorObject(selector).matches(pod.metadata?.labels) && found.push(budget) === 2) break
+  for (const stored of store.readInSteps({ resource, namespace: call.namespace, selection: everything })) {
+    if (store.budget.isSpent) {
+      await store.budget.nextTurn()
+      call.throwIfAborted()
+    }
+    const budget = stored?.decode(resource) as Budget | undefined
+    if (budget === undefined || !fromSelectorObject(budget.spec?.selector).matches(pod.metadata?.labels)) continue
+    if (found.push(budget) === 2) break
   }
   return found
 }
@@ -195,22 +188,25 @@ function* budgetsOf(
 function charge(call: Call, resource: Resource, budget: Budget): ApiObject {
   const { status = {}, metadata } = budget
   const name = metadata?.name ?? ''
-  if ((status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) throw notNow(stillProcessed(name))
+  if ((status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) throw budgetNotReady(stillProcessedMessage(name))
   const allowed = status.disruptionsAllowed ?? 0
   if (allowed < 0) throw forbidden(resource.subject, name, 'pdb disruptions allowed is negative')
-  if (Object.keys(status.disruptedPods ?? {}).length > mostDisruptedPods)
+  if (Object.keys(status.disruptedPods ?? {}).length > maxDisruptedPods)
     throw forbidden(resource.subject, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
   if (allowed === 0)
-    throw notAtAll(
+    throw budgetExceeded(
       `The disruption budget ${name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`,
     )
   const disruptedPods = { ...status.disruptedPods, [call.name]: timeOf(call.now) }
-  const conditions = allowed === 1 ? { conditions: exhausted(status, timeOf(call.now)) } : {}
+  const conditions = allowed === 1 ? { conditions: exhaustedConditions(status, timeOf(call.now)) } : {}
   return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods, ...conditions } } as ApiObject
 }
 
-/** A budget of which nothing is left says so at once, and does not wait for whoever keeps it. */
-function exhausted({ conditions = [], observedGeneration = 0 }: NonNullable<Budget['status']>, now: string): readonly Condition[] {
+/** Sets DisruptionAllowed to False at once, without waiting for the disruption controller. */
+function exhaustedConditions(
+  { conditions = [], observedGeneration = 0 }: NonNullable<Budget['status']>,
+  now: string,
+): readonly Condition[] {
   const before = conditions.find(({ type }) => type === 'DisruptionAllowed')
   const condition: Condition = {
     type: 'DisruptionAllowed',
@@ -223,25 +219,24 @@ function exhausted({ conditions = [], observedGeneration = 0 }: NonNullable<Budg
   return before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))
 }
 
-const stillProcessed = (name: string): string => `The disruption budget ${name} is still being processed by the server.`
+const stillProcessedMessage = (name: string): string => `The disruption budget ${name} is still being processed by the server.`
 
 const retrySeconds = 10
 
-/** The budget will be known in a moment: come again. */
-const notNow = (why: string): ApiError => refused(why, { retryAfterSeconds: retrySeconds })
+/** 429 with Retry-After: the disruption controller has not processed the budget yet. */
+const budgetNotReady = (message: string): ApiError => refused(message, { retryAfterSeconds: retrySeconds })
 
-/** Only other pods can change that, and nobody knows when: no word about when to come again. */
-const notAtAll = (why: string): ApiError => refused(why, {})
+/** 429 without Retry-After: it is unknown when the budget allows a disruption. */
+const budgetExceeded = (message: string): ApiError => refused(message, {})
 
-const refused = (why: string, again: { readonly retryAfterSeconds?: number }): ApiError =>
+const refused = (message: string, retry: { readonly retryAfterSeconds?: number }): ApiError =>
   new ApiError({
     code: 429,
     reason: 'TooManyRequests',
     message: "Cannot evict pod as it would violate the pod's disruption budget.",
-    details: { causes: [{ reason: 'DisruptionBudget', message: why }], ...again },
+    details: { causes: [{ reason: 'DisruptionBudget', message }], ...retry },
   })
 
-/** A fault in the making of the cluster, which the one who evicts cannot mend by trying again. */
 const tooManyBudgets = (): ApiError =>
   new ApiError({
     code: 500,

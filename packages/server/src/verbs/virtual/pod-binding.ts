@@ -1,22 +1,22 @@
-// A pod is given its node, once.
+// pods/binding: assigns a pod to a node on behalf of a scheduler.
 
-import { badRequest, conflict, notFound } from '../../api/api-error.js'
-import type { Call } from '../../api/call.js'
-import { type ApiObject, members, withMetadata } from '../../api/object.js'
-import { shorten } from '../../base/shorten.js'
-import { validateBinding } from '../../resources/core/binding.js'
-import { timeOf } from '../../schema/scalars.js'
+import { badRequest, conflict, notFound } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import { type ApiObject, members, withMetadata } from '@cluster-apiserver/api/api/object.js'
+import { shorten } from '@cluster-apiserver/api/base/shorten.js'
+import { validateBinding } from '@cluster-apiserver/api/resources/core/pod/binding.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import { addressOf, type Engine } from '../engine.js'
 import { change } from '../update.js'
-import type { ActionRequest } from './signatures.js'
+import type { ActionRequest } from './virtual-resource-types.js'
+
+interface Pod extends ApiObject {
+  readonly spec?: { readonly nodeName?: string; readonly serviceAccountName?: string; readonly schedulingGates?: readonly unknown[] }
+  readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
+}
 
 interface Binding extends ApiObject {
   readonly target?: { readonly kind?: string; readonly name?: string }
-}
-
-interface Pod extends ApiObject {
-  readonly spec?: { readonly nodeName?: string; readonly schedulingGates?: readonly unknown[] }
-  readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
 }
 
 export async function bind(engine: Engine, call: Call, { body, validate }: ActionRequest): Promise<undefined> {
@@ -27,25 +27,25 @@ export async function bind(engine: Engine, call: Call, { body, validate }: Actio
   await validate()
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
-  await change(engine, call, { current, isPatch: true, isAdmitted: true, next: ({ object }) => bound(call, object, binding) })
+  await change(engine, call, { current, isPatch: true, isAdmitted: true, next: ({ object }) => boundPod(call, object, binding) })
 }
 
-/** A scheduler may say which pod it decided about, and at which version. */
+/** uid and resourceVersion of the Binding are preconditions. */
 function checkConditions(call: Call, { metadata: found }: Pod, { metadata: wanted }: Binding): void {
-  const refuse = (field: string, sent: string, is: string | undefined) =>
+  const refuse = (field: string, sent: string, actual: string | undefined) =>
     conflict(
       call.resource.subject,
       call.name,
-      `Precondition failed: ${field} in precondition: ${shorten(sent)}, ${field} in object meta: ${is}`,
+      `Precondition failed: ${field} in precondition: ${shorten(sent)}, ${field} in object meta: ${actual}`,
     )
   if (wanted?.uid && wanted.uid !== found?.uid) throw refuse('UID', wanted.uid, found?.uid)
   const version = wanted?.resourceVersion
   if (version && version !== found?.resourceVersion) throw refuse('ResourceVersion', version, found?.resourceVersion)
 }
 
-function bound(call: Call, live: Pod, binding: Binding): ApiObject {
+function boundPod(call: Call, live: Pod, binding: Binding): ApiObject {
   const { name } = call
-  const refuse = (why: string) => conflict({ ...call.resource.subject, resource: `${call.resource.name}/binding` }, name, why)
+  const refuse = (message: string) => conflict({ ...call.resource.subject, resource: `${call.resource.name}/binding` }, name, message)
   checkConditions(call, live, binding)
   if (live.metadata?.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
   if (live.spec?.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(live.spec.nodeName)}`)

@@ -1,19 +1,22 @@
-// A token for a service account: for how long, for whom, and bound to what.
+// serviceaccounts/token: issues a service account token, bound to a Pod or Secret if requested.
 
-import { badRequest, conflict, invalid, notFound } from '../../api/api-error.js'
-import type { Call } from '../../api/call.js'
-import type { Catalog } from '../../api/catalog.js'
-import { invalid as invalidField } from '../../api/field-error.js'
-import { type ApiObject, withMetadata } from '../../api/object.js'
-import type { Reference } from '../../auth/service-account-claims.js'
-import { leanObject } from '../../objects/lean-object.js'
-import { validateTokenRequest } from '../../resources/authentication/token-request.js'
-import type { BoundObjectReference, TokenRequest } from '../../resources/authentication/v1.schema.js'
-import { timeOf } from '../../schema/scalars.js'
+import { badRequest, conflict, invalid, notFound } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { invalid as invalidField } from '@cluster-apiserver/api/api/field-error.js'
+import { type ApiObject, withMetadata } from '@cluster-apiserver/api/api/object.js'
+import { validateTokenRequest } from '@cluster-apiserver/api/resources/authentication/token-review.js'
+import type { BoundObjectReference, TokenRequest } from '@cluster-apiserver/api/resources/authentication/v1.schema.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import type { Reference } from '../../auth/service-account/service-account-claims.js'
 import { addressOf, type Engine } from '../engine.js'
-import type { ActionRequest } from './signatures.js'
+import type { ActionRequest } from './virtual-resource-types.js'
 
-/** Programs ask for this long where somebody put their token into the pod for them: those may not know yet that tokens end. */
+interface Pod extends ApiObject {
+  readonly spec?: { readonly serviceAccountName?: string }
+}
+
+/** Lifetime that the kubelet requests for mounted tokens. Extended for a Pod, because older programs do not reload their token. */
 const extendableSeconds = 3607
 const extendedSeconds = 365 * 24 * 3600
 
@@ -23,19 +26,22 @@ export async function issueToken(engine: Engine, call: Call, { body, catalog, va
   checkName(call, body)
   const stored = engine.store.read(addressOf(call))
   if (stored === undefined) throw notFound(call.resource.subject, call.name)
-  const account = referenceOf(call.name, leanObject(stored, call.resource))
+  const account = referenceOf(call.name, stored.decode(call.resource))
   const request = complete(call, body as TokenRequest, issuer.options.audiences)
   const errors = validateTokenRequest(request)
   if (errors.length > 0) throw invalid(kindOf(call), '', errors)
   await validate()
-  const { audiences = [], expirationSeconds: wished = 0, boundObjectRef } = request.spec ?? {}
+  const { audiences = [], expirationSeconds: requestedSeconds = 0, boundObjectRef } = request.spec ?? {}
   const bound = boundObjectRef == null ? {} : findBound(engine, call, { catalog, wanted: boundObjectRef })
-  const { maxSeconds, extends: isExtending, audiences: own } = issuer.options
-  const isTooLong = maxSeconds > 0 && wished > maxSeconds
-  if (isTooLong) call.warn(`requested expiration of ${wished} seconds shortened to ${maxSeconds} seconds`)
-  const seconds = isTooLong ? maxSeconds : wished
+  const { maxSeconds, shouldExtendExpiration: isExtending, audiences: serverAudiences } = issuer.options
+  const isTooLong = maxSeconds > 0 && requestedSeconds > maxSeconds
+  if (isTooLong) call.warn(`requested expiration of ${requestedSeconds} seconds shortened to ${maxSeconds} seconds`)
+  const seconds = isTooLong ? maxSeconds : requestedSeconds
   const isExtended =
-    isExtending && bound.pod !== undefined && seconds === extendableSeconds && audiences.every((audience) => own.includes(audience))
+    isExtending &&
+    bound.pod !== undefined &&
+    seconds === extendableSeconds &&
+    audiences.every((audience) => serverAudiences.includes(audience))
   const token = await issuer.issue({
     audiences,
     account: { namespace: call.namespace, serviceaccount: account, ...bound },
@@ -52,7 +58,6 @@ export async function issueToken(engine: Engine, call: Call, { body, catalog, va
 
 const kindOf = ({ identity }: Call) => ({ group: identity.group({ stem: 'authentication' }), kind: 'TokenRequest' })
 
-/** What the body says of its place must be what the path says. */
 function checkName(call: Call, { metadata }: ApiObject): void {
   const { name = '' } = metadata ?? {}
   if (name === '' || name === call.name) return
@@ -67,11 +72,6 @@ function complete(call: Call, body: TokenRequest, audiences: readonly string[]):
 
 const referenceOf = (name: string, { metadata }: ApiObject): Reference => ({ name, uid: metadata?.uid ?? '' })
 
-interface Pod extends ApiObject {
-  readonly spec?: { readonly serviceAccountName?: string }
-}
-
-/** The pod or secret that the token shall end with. */
 function findBound(
   engine: Engine,
   call: Call,
@@ -87,14 +87,14 @@ function findBound(
   if (name === '') throw badRequest('Name parameter required.')
   const stored = engine.store.read({ resource, namespace: call.namespace, name })
   if (stored === undefined) throw notFound(resource.subject, name)
-  const object = leanObject(stored, resource)
+  const object = stored.decode(resource)
   if (kind === 'Pod' && (object as Pod).spec?.serviceAccountName !== call.name) {
     throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`)
   }
   const found = referenceOf(name, object)
   if (uid !== '' && uid !== found.uid) {
-    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
-    throw conflict({ group: '', resource: kind, kind }, name, why)
+    const message = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group: '', resource: kind, kind }, name, message)
   }
   return kind === 'Pod' ? { pod: found } : { secret: found }
 }

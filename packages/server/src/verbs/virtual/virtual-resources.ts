@@ -1,22 +1,22 @@
-// The one table of what is done for kinds and subresources of which nothing is kept. The definitions in `resources` say by name what they are,
-// and the compiler that nothing is missing here. To add one: its definition, its function, and a line here.
+// Functions of virtual resources, which are not stored, by the names in their definitions; the compiler checks that none is missing.
 
-import type { ActionName, ConnectionName } from '../../api/definition.js'
-import { reviewSelf } from '../../resources/authentication/self-subject-review.js'
-import type { definitions } from '../../resources/index.js'
+import type { ActionName, ConnectionName } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import { reviewSelf } from '@cluster-apiserver/api/resources/authentication/token-review.js'
+import type { definitions } from '@cluster-apiserver/api/resources/index.js'
+import type { metricsDefinitions } from '@cluster-apiserver/api/resources/metrics/resource-metrics.js'
 import { reviewOwnAccess, reviewOwnRules, reviewSubjectAccess } from './access-reviews.js'
-import { bind } from './binding.js'
-import { componentStatuses } from './component-statuses.js'
+import { componentStatuses } from './component-status.js'
 import { evict } from './eviction.js'
-import { issueToken } from './issue-token.js'
-import { attachTo, forwardPorts, readLog, runCommand } from './pod-connections.js'
-import { proxyToNode, proxyToPod, proxyToService } from './proxies.js'
-import type { Action, Compute, Connect, Review } from './signatures.js'
+import { bind } from './pod-binding.js'
+import { attachTo, forwardPorts, readLog, runCommand } from './pod-exec-port-forward.js'
+import { proxyToNode, proxyToPod, proxyToService } from './proxy-subresources.js'
+import { issueToken } from './token-request.js'
 import { reviewToken } from './token-review.js'
+import type { Action, Compute, Connect, Review } from './virtual-resource-types.js'
 
 type Definition = (typeof definitions)[number]
 type ReviewName = Extract<Definition, { readonly review: string }>['review']
-type ComputedName = Extract<Definition, { readonly computed: string }>['computed']
+type ComputedName = Extract<Definition | (typeof metricsDefinitions)[number], { readonly computed: string }>['computed']
 
 export const reviews: { readonly [Name in ReviewName]: Review } = {
   LocalSubjectAccessReview: reviewSubjectAccess,
@@ -29,6 +29,8 @@ export const reviews: { readonly [Name in ReviewName]: Review } = {
 
 export const computed: { readonly [Name in ComputedName]: Compute } = {
   ComponentStatus: componentStatuses,
+  NodeMetrics: async ({ usage }) => (await usage?.ofNodes()) ?? [],
+  PodMetrics: async ({ usage }, { namespace }) => (await usage?.ofPods(namespace)) ?? [],
 }
 
 export const actions: { readonly [Name in ActionName]: Action } = {

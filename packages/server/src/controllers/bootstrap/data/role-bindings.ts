@@ -1,19 +1,16 @@
-// Who has the roles that a fresh server makes: subjects as `User:…`, `Group:…` or `ServiceAccount:…` of the system namespace.
-
-import type { Identity } from '../../api/identity.js'
-import type { Subject } from '../../resources/rbac-authorization/v1.schema.js'
-import { spell } from './words.js'
+// Default ClusterRoleBindings and RoleBindings; `role-template.ts` explains the placeholders in names.
 
 export interface BindingTemplate {
   readonly name: string
   readonly namespace?: string
-  /** The role, where it is not called like the binding. */
+  /** Defaults to the name of the binding. */
   readonly role?: string
+  /** `User:<name>`, `Group:<name>` or `ServiceAccount:<name>`, separated by spaces. */
   readonly subjects: string
 }
 
-/** Bindings of the whole cluster, without those of controllers: a controller's role is bound to the account of its name. */
-export const clusterBindings: readonly BindingTemplate[] = [
+/** Bindings of controller roles are derived in `rbac-defaults.ts`: each role is bound to the service account of its name. */
+export const clusterRoleBindings: readonly BindingTemplate[] = [
   { name: 'cluster-admin', subjects: 'Group:system:masters' },
   { name: 'system:basic-user', subjects: 'Group:system:authenticated' },
   { name: 'system:discovery', subjects: 'Group:system:authenticated' },
@@ -28,7 +25,8 @@ export const clusterBindings: readonly BindingTemplate[] = [
   { name: 'system:volume-scheduler', subjects: 'User:system:%-scheduler' },
 ]
 
-export const namespaceBindings: readonly BindingTemplate[] = [
+export const roleBindings: readonly BindingTemplate[] = [
+  { namespace: '%-public', name: 'system:cluster-info-reader', subjects: 'User:system:anonymous' },
   { namespace: '%-public', name: 'system:controller:bootstrap-signer', subjects: 'ServiceAccount:bootstrap-signer' },
   {
     namespace: '%-system',
@@ -50,13 +48,3 @@ export const namespaceBindings: readonly BindingTemplate[] = [
   { namespace: '%-system', name: 'system:controller:cloud-provider', subjects: 'ServiceAccount:cloud-provider' },
   { namespace: '%-system', name: 'system:controller:token-cleaner', subjects: 'ServiceAccount:token-cleaner' },
 ]
-
-export function subjectsOf(identity: Identity, text: string): readonly Subject[] {
-  if (text === '') return []
-  return text.split(' ').map((word) => {
-    const end = word.indexOf(':')
-    const [kind, name] = [word.slice(0, end), spell(identity, word.slice(end + 1))]
-    if (kind === 'ServiceAccount') return { kind, name, namespace: identity.prefixed('system') }
-    return { kind, apiGroup: identity.group({ stem: 'rbac.authorization' }), name }
-  })
-}

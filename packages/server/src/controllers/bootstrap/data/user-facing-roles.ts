@@ -1,95 +1,95 @@
-// The roles that are given to people: the whole, and the three that collect the rules of others.
+// Default ClusterRoles for people: cluster-admin, and the aggregated roles admin, edit and view. `{…}` is an API group without its suffix.
 
-import { at, on, type RoleTemplate, reading, writing } from './rules.js'
+import { allow, allowPaths, type RoleTemplate, readVerbs, writeVerbs } from './role-template.js'
 
-export const peopleRoles = (): readonly RoleTemplate[] => [
+export const userFacingRoles: readonly RoleTemplate[] = [
   {
     name: 'admin',
-    collects: 'admin',
+    aggregatesFrom: 'admin',
   },
   {
     name: 'cluster-admin',
-    rules: [on('*', '*', '*'), at('*', '*')],
+    rules: [allow('*', '*', '*'), allowPaths('*', '*')],
   },
   {
     name: 'edit',
-    partOf: 'admin',
-    collects: 'edit',
+    aggregateTo: 'admin',
+    aggregatesFrom: 'edit',
   },
   {
     name: 'system:aggregate-to-admin',
-    partOf: 'admin',
+    aggregateTo: 'admin',
     rules: [
-      on('create', '{authorization}', 'localsubjectaccessreviews'),
-      on('create delete deletecollection get list patch update watch', '{rbac.authorization}', 'rolebindings roles'),
+      allow('create', '{authorization}', 'localsubjectaccessreviews'),
+      allow('create delete deletecollection get list patch update watch', '{rbac.authorization}', 'rolebindings roles'),
     ],
   },
   {
     name: 'system:aggregate-to-edit',
-    partOf: 'edit',
+    aggregateTo: 'edit',
     rules: [
-      on(reading, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
-      on('impersonate', 'core', 'serviceaccounts'),
-      on(writing, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
-      on('create', 'core', 'pods/eviction'),
-      on(
-        writing,
+      allow(readVerbs, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
+      allow('impersonate', 'core', 'serviceaccounts'),
+      allow(writeVerbs, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
+      allow('create', 'core', 'pods/eviction'),
+      allow(
+        writeVerbs,
         'core',
         'configmaps events persistentvolumeclaims replicationcontrollers replicationcontrollers/scale secrets serviceaccounts services services/proxy',
       ),
-      on('create', 'core', 'serviceaccounts/token'),
-      on(
-        writing,
+      allow('create', 'core', 'serviceaccounts/token'),
+      allow(
+        writeVerbs,
         'apps',
         'daemonsets deployments deployments/rollback deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale',
       ),
-      on(writing, 'autoscaling', 'horizontalpodautoscalers'),
-      on(writing, 'batch', 'cronjobs jobs'),
-      on(
-        writing,
+      allow(writeVerbs, 'autoscaling', 'horizontalpodautoscalers'),
+      allow(writeVerbs, 'batch', 'cronjobs jobs'),
+      allow(
+        writeVerbs,
         'extensions',
         'daemonsets deployments deployments/rollback deployments/scale ingresses networkpolicies replicasets replicasets/scale replicationcontrollers/scale',
       ),
-      on(writing, 'policy', 'poddisruptionbudgets'),
-      on(writing, '{networking}', 'ingresses networkpolicies'),
-      on('create delete deletecollection get list patch update watch', '{coordination}', 'leases'),
+      allow(writeVerbs, 'policy', 'poddisruptionbudgets'),
+      allow(writeVerbs, '{networking}', 'ingresses networkpolicies'),
+      allow('create delete deletecollection get list patch update watch', '{coordination}', 'leases'),
     ],
   },
   {
     name: 'system:aggregate-to-view',
-    partOf: 'view',
+    aggregateTo: 'view',
     rules: [
-      on(
-        reading,
+      allow(
+        readVerbs,
         'core',
         'configmaps endpoints persistentvolumeclaims persistentvolumeclaims/status pods replicationcontrollers replicationcontrollers/scale serviceaccounts services services/status',
       ),
-      on(
-        reading,
+      allow(
+        readVerbs,
         'core',
         'bindings events limitranges namespaces/status pods/log pods/status replicationcontrollers/status resourcequotas resourcequotas/status',
       ),
-      on(reading, 'core', 'namespaces'),
-      on(reading, '{discovery}', 'endpointslices'),
-      on(
-        reading,
+      allow(readVerbs, 'core', 'namespaces'),
+      allow(readVerbs, '{discovery}', 'endpointslices'),
+      allow(
+        readVerbs,
         'apps',
         'controllerrevisions daemonsets daemonsets/status deployments deployments/scale deployments/status replicasets replicasets/scale replicasets/status statefulsets statefulsets/scale statefulsets/status',
       ),
-      on(reading, 'autoscaling', 'horizontalpodautoscalers horizontalpodautoscalers/status'),
-      on(reading, 'batch', 'cronjobs cronjobs/status jobs jobs/status'),
-      on(
-        reading,
+      allow(readVerbs, 'autoscaling', 'horizontalpodautoscalers horizontalpodautoscalers/status'),
+      allow(readVerbs, 'batch', 'cronjobs cronjobs/status jobs jobs/status'),
+      allow(
+        readVerbs,
         'extensions',
         'daemonsets daemonsets/status deployments deployments/scale deployments/status ingresses ingresses/status networkpolicies replicasets replicasets/scale replicasets/status replicationcontrollers/scale',
       ),
-      on(reading, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
-      on(reading, '{networking}', 'ingresses ingresses/status networkpolicies'),
+      allow(readVerbs, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
+      allow(readVerbs, '{networking}', 'ingresses ingresses/status networkpolicies'),
     ],
   },
   {
     name: 'view',
-    partOf: 'edit',
-    collects: 'view',
+    aggregateTo: 'edit',
+    aggregatesFrom: 'view',
   },
 ]

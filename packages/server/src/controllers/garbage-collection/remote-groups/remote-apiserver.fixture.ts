@@ -1,9 +1,9 @@
-// Another server with one kind in memory, as far as the collector speaks with it; and ways to misbehave.
+// A fake extension API server with one kind, for tests of the garbage collector; its responses can be replaced.
 
-import { ApiServiceSource, ApiServices, type ListedVersion } from '../../../api/api-services.js'
-import { RemoteDiscovery } from '../../../api/discovered.js'
-import { NoLinesError } from '../../../net/get-lines.js'
-import type { ExtensionAsker, Question } from '../../aggregation/ask-extension.js'
+import { ApiServiceSource, ApiServices, type ListedVersion } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { RemoteDiscovery } from '@cluster-apiserver/api/api/catalog/remote-discovery.js'
+import { LineStreamRefusedError } from '../../../net/outbound/http-client.js'
+import type { ExtensionClient, ExtensionRequest } from '../../aggregation/extension-client.js'
 import type { Extensions } from './remote-objects.js'
 
 export const group = 'gadgets.example'
@@ -13,22 +13,19 @@ interface Gadget {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string; readonly [field: string]: unknown }
 }
 
-export interface Written {
+interface WriteRequest {
   readonly method: string
   readonly path: string
   readonly body: { readonly [field: string]: unknown }
 }
 
-export class FakeExtension implements Extensions {
+export class FakeExtensionServer implements Extensions {
   readonly services = new ApiServiceSource()
   readonly gadgets = new Map<string, Gadget>()
-  readonly written: Written[] = []
-  /** How many watches run. */
+  readonly writes: WriteRequest[] = []
   watching = 0
-  /** Asked first: what is answered instead. */
-  answer: (question: Question) => { readonly status: number; readonly text: string } | undefined = () => undefined
-  /** Changes that watches have not told of. */
-  #untold: string[] = []
+  respond: (request: ExtensionRequest) => { readonly status: number; readonly text: string } | undefined = () => undefined
+  #pendingLines: string[] = []
   #isBroken = false
   #wake: () => void = () => undefined
   #revision = 1
@@ -55,13 +52,13 @@ export class FakeExtension implements Extensions {
     ),
     onChange: () => () => undefined,
   }
-  readonly asker: ExtensionAsker = {
-    ask: async (_, question) => {
-      const { status, text } = this.answer(question) ?? this.#serve(question)
+  readonly extensionClient: ExtensionClient = {
+    request: async (_, request) => {
+      const { status, text } = this.respond(request) ?? this.#serve(request)
       return { status, contentType: 'application/json', tag: '', body: Buffer.from(text) }
     },
     probe: async () => ({ url: '', status: 200 }),
-    follow: (_, { signal }) => this.#lines(signal),
+    streamLines: (_, { signal }) => this.#lines(signal),
   }
 
   constructor() {
@@ -80,30 +77,28 @@ export class FakeExtension implements Extensions {
     const uid = this.gadgets.get(name)?.metadata.uid ?? `gadget-${name}`
     const object = { metadata: { name, namespace: 'n', uid, resourceVersion: String(++this.#revision), ...metadata } }
     this.gadgets.set(name, object)
-    this.tell({ type: isNew ? 'ADDED' : 'MODIFIED', object })
+    this.emit({ type: isNew ? 'ADDED' : 'MODIFIED', object })
   }
 
   remove(name: string): void {
     const object = this.gadgets.get(name)
     this.gadgets.delete(name)
-    this.tell({ type: 'DELETED', object })
+    this.emit({ type: 'DELETED', object })
   }
 
-  /** Whatever it is. */
-  tell(event: object | string): void {
-    this.#untold.push(typeof event === 'string' ? event : JSON.stringify(event))
+  emit(event: object | string): void {
+    this.#pendingLines.push(typeof event === 'string' ? event : JSON.stringify(event))
     this.#wake()
   }
 
-  /** Watches lose sight of all that was not told. */
-  lose(): void {
-    this.#untold = []
+  breakWatch(): void {
+    this.#pendingLines = []
     this.#isBroken = true
     this.#wake()
   }
 
-  get reference(): (name: string) => { of: string; as: { apiVersion: string; kind: string; uid: string } } {
-    return (name) => ({ of: name, as: { apiVersion: `${group}/v1`, kind: 'Gadget', uid: `gadget-${name}` } })
+  get reference(): (name: string) => { name: string; fields: { apiVersion: string; kind: string; uid: string } } {
+    return (name) => ({ name, fields: { apiVersion: `${group}/v1`, kind: 'Gadget', uid: `gadget-${name}` } })
   }
 
   async *#lines(signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
@@ -114,9 +109,9 @@ export class FakeExtension implements Extensions {
         if (signal.aborted) throw signal.reason
         if (this.#isBroken) {
           this.#isBroken = false
-          throw new NoLinesError(410)
+          throw new LineStreamRefusedError(410)
         }
-        const line = this.#untold.shift()
+        const line = this.#pendingLines.shift()
         if (line !== undefined) yield Buffer.from(line)
         else await new Promise<void>((resolve) => (this.#wake = resolve))
       }
@@ -125,14 +120,14 @@ export class FakeExtension implements Extensions {
     }
   }
 
-  #serve({ method = 'GET', path, body = '{}' }: Question): { readonly status: number; readonly text: string } {
+  #serve({ method = 'GET', path, body = '{}' }: ExtensionRequest): { readonly status: number; readonly text: string } {
     const name = path.startsWith(`${root}/namespaces/n/gadgets/`) ? path.slice(`${root}/namespaces/n/gadgets/`.length) : ''
     if (name === '') {
       const metadata = { resourceVersion: String(this.#revision) }
       return { status: 200, text: JSON.stringify({ metadata, items: [...this.gadgets.values()] }) }
     }
     const found = this.gadgets.get(name)
-    if (method !== 'GET') this.written.push({ method, path, body: JSON.parse(body) })
+    if (method !== 'GET') this.writes.push({ method, path, body: JSON.parse(body) })
     if (found === undefined) return { status: 404, text: '{"kind":"Status","reason":"NotFound"}' }
     if (method === 'DELETE') this.remove(name)
     if (method === 'PATCH') this.put(name, { ...found.metadata, ...JSON.parse(body).metadata, resourceVersion: String(this.#revision + 1) })

@@ -1,8 +1,8 @@
-// An object of another server, as far as owners are concerned. Whatever that server says, nothing else is taken from it.
+// The owner references, finalizers and uid of an object of an extension API server, validated.
 
-import type { ApiObject, OwnerReference } from '../../../api/object.js'
-import { isRecord } from '../../../schema/read.js'
-import type { Entry } from '../graph.js'
+import type { ApiObject, OwnerReference } from '@cluster-apiserver/api/api/object.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
+import type { Entry } from '../owner-entry.js'
 import { type RemoteKind, remoteKey } from './remote-kinds.js'
 
 export interface RemoteEntry extends Entry {
@@ -10,11 +10,9 @@ export interface RemoteEntry extends Entry {
   readonly finalizers: readonly string[]
 }
 
-/** Most have none of either. */
 const noFinalizers: readonly string[] = []
 const noReferences: readonly OwnerReference[] = []
 
-/** Undefined: that is no object. */
 export function readEntry(kind: RemoteKind, object: unknown): RemoteEntry | undefined {
   const metadata = isRecord(object) ? object['metadata'] : undefined
   if (!isRecord(metadata)) return undefined
@@ -27,7 +25,7 @@ export function readEntry(kind: RemoteKind, object: unknown): RemoteEntry | unde
     key: remoteKey(kind, namespace, name),
     revision: resourceVersion,
     uid,
-    isGoing: isText(metadata['deletionTimestamp']),
+    isTerminating: isText(metadata['deletionTimestamp']),
     mayHaveFinalizers: finalizers.length > 0,
     finalizers: finalizers.length === 0 ? noFinalizers : finalizers,
     references: references.length === 0 ? noReferences : references,
@@ -52,20 +50,19 @@ function readReference(value: unknown): readonly OwnerReference[] {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
-/** The same as an object of this server would say. */
-export const metadataOf = ({ isGoing, finalizers }: RemoteEntry): ApiObject =>
-  ({ metadata: { finalizers, ...(isGoing ? { deletionTimestamp: 'yes' } : {}) } }) as ApiObject
+export const metadataOf = ({ isTerminating, finalizers }: RemoteEntry): ApiObject =>
+  ({ metadata: { finalizers, ...(isTerminating ? { deletionTimestamp: 'yes' } : {}) } }) as ApiObject
 
-/** What a reference is beside its letters, and what the index of owners has of it. */
-const referenceLetters = 200
+/** Overhead of a reference in memory, with its entry in the owner index. */
+const referenceChars = 200
 
-/** About as many as are kept of it: a server may name thousands of owners in each object. */
-export function lettersIn({ key, uid, revision, finalizers, references }: RemoteEntry): number {
-  let letters = key.length + uid.length + revision.length
-  for (const finalizer of finalizers) letters += finalizer.length
+/** Approximate memory of an entry: a server may return thousands of owner references per object. */
+export function cachedChars({ key, uid, revision, finalizers, references }: RemoteEntry): number {
+  let chars = key.length + uid.length + revision.length
+  for (const finalizer of finalizers) chars += finalizer.length
   for (const { apiVersion, kind, name, uid: owner } of references)
-    letters += referenceLetters + textLength(apiVersion) + textLength(kind) + textLength(name) + textLength(owner)
-  return letters
+    chars += referenceChars + textLength(apiVersion) + textLength(kind) + textLength(name) + textLength(owner)
+  return chars
 }
 
 const textLength = (text = ''): number => text.length

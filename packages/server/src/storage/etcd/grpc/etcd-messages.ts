@@ -1,9 +1,24 @@
-// etcd's requests and answers as values, for the calls that are used here. Field numbers are those of etcd's published interface.
-//
-// Messages are written from their end to their beginning, so the last field comes first.
+// Protobuf messages of etcd, with the field numbers of its API. Fields are written last to first.
 
-import { enter, leave, type ProtoReader, readerOf, readRaw, readVarint, skipField, wireTypes } from '../../base/protobuf-reader.js'
-import { collectBytes, type ProtoWriter, writeInteger, writeRaw, writeText, writeUint, writtenBytes } from '../../base/protobuf-writer.js'
+import {
+  enter,
+  leave,
+  type ProtoReader,
+  readerOf,
+  readRaw,
+  readVarint,
+  skipField,
+  wireTypes,
+} from '@cluster-apiserver/api/base/protobuf/protobuf-reader.js'
+import {
+  collectBytes,
+  type ProtoWriter,
+  writeInteger,
+  writeRaw,
+  writeText,
+  writeUint,
+  writtenBytes,
+} from '@cluster-apiserver/api/base/protobuf/protobuf-writer.js'
 
 export const methods = {
   range: '/etcdserverpb.KV/Range',
@@ -17,28 +32,28 @@ export const methods = {
 
 export interface RangeRequest {
   readonly key: string
-  /** Left out: the key alone. */
+  /** Default: the key alone. */
   readonly end?: string
   readonly limit?: number
-  /** Left out: the newest state, asked of the leader. */
+  /** Default: the newest state, from the leader. */
   readonly revision?: number
   readonly keysOnly?: boolean
 }
 
-/** Views into the answer, not copies. */
+/** Views into the response, not copies. */
 export interface KeyValue {
   readonly key: Buffer
   readonly value: Buffer
   readonly modRevision: number
 }
 
-export interface RangeAnswer {
+export interface RangeResponse {
   readonly revision: number
   readonly items: readonly KeyValue[]
   readonly more: boolean
 }
 
-/** A condition on the revision that wrote a key last; 0: the key is absent. */
+/** A condition on the modification revision; 0: the key is absent. */
 export interface Comparison {
   readonly key: string
   readonly modRevision: number
@@ -56,25 +71,24 @@ export interface Txn {
   readonly failure: readonly Operation[]
 }
 
-export interface TxnAnswer {
+export interface TxnResponse {
   readonly revision: number
   readonly succeeded: boolean
-  /** One for each operation; what a put or a delete answers is of no interest here. */
-  readonly answers: readonly { readonly range?: RangeAnswer; readonly txn?: TxnAnswer }[]
+  readonly responses: readonly { readonly range?: RangeResponse; readonly txn?: TxnResponse }[]
 }
 
 export interface WatchEvent extends KeyValue {
   readonly isDelete: boolean
 }
 
-export interface WatchAnswer {
+export interface WatchResponse {
   readonly revision: number
   readonly isCreated: boolean
   readonly isCanceled: boolean
-  /** Not 0: the watch asked for history that is gone, up to this revision. */
+  /** Not 0: history up to this revision is compacted. */
   readonly compactRevision: number
   readonly cancelReason: string
-  /** More events, possibly of the last one's revision, follow in the next answer. */
+  /** More events, perhaps of the same revision, follow in the next response. */
   readonly isFragment: boolean
   readonly events: readonly WatchEvent[]
 }
@@ -84,7 +98,6 @@ export interface MemberStatus {
   readonly version: string
   readonly hasLeader: boolean
   readonly isLeader: boolean
-  /** How large its database is on the disk. */
   readonly dbBytes: number
 }
 
@@ -92,16 +105,16 @@ export function encodeRange(request: RangeRequest): Buffer {
   return encode((writer) => writeRange(writer, request))
 }
 
-export function decodeRange(bytes: Buffer): RangeAnswer {
+export function decodeRange(bytes: Buffer): RangeResponse {
   return readRange(readerOf(bytes))
 }
 
-/** `expectedBytes`: about as many as it will have. */
+/** `expectedBytes`: about how long the message will be. */
 export function encodeTxn(txn: Txn, expectedBytes: number): Buffer {
   return encode((writer) => writeTxn(writer, txn), expectedBytes)
 }
 
-export function decodeTxn(bytes: Buffer): TxnAnswer {
+export function decodeTxn(bytes: Buffer): TxnResponse {
   return readTxn(readerOf(bytes))
 }
 
@@ -117,7 +130,7 @@ export function decodeLeaseGrant(bytes: Buffer): bigint {
   const reader = readerOf(bytes)
   let id = 0n
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === varint(2)) id = BigInt(readVarint(reader))
+    if (tag === varintTag(2)) id = BigInt(readVarint(reader))
     else skipField(reader, tag & 7)
   }
   return id
@@ -130,12 +143,11 @@ export function encodeAuthenticate(name: string, password: string): Buffer {
   })
 }
 
-/** The token. */
 export function decodeAuthenticate(bytes: Buffer): string {
   const reader = readerOf(bytes)
   let token = ''
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(2)) token = readBytes(reader).toString()
+    if (tag === delimitedTag(2)) token = readBytes(reader).toString()
     else skipField(reader, tag & 7)
   }
   return token
@@ -148,28 +160,25 @@ export function decodeStatus(bytes: Buffer): MemberStatus {
   let leader = 0n
   let dbBytes = 0
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(1)) header = nested(reader, readIds)
-    else if (tag === delimited(2)) version = readBytes(reader).toString()
-    else if (tag === varint(3)) dbBytes = Number(readVarint(reader))
-    else if (tag === varint(4)) leader = BigInt(readVarint(reader))
+    if (tag === delimitedTag(1)) header = nested(reader, readIds)
+    else if (tag === delimitedTag(2)) version = readBytes(reader).toString()
+    else if (tag === varintTag(3)) dbBytes = Number(readVarint(reader))
+    else if (tag === varintTag(4)) leader = BigInt(readVarint(reader))
     else skipField(reader, tag & 7)
   }
   return { clusterId: header.clusterId, version, hasLeader: leader !== 0n, isLeader: leader === header.memberId, dbBytes }
 }
 
-export interface WatchRequest {
+interface WatchRequest {
   readonly key: string
   readonly end: string
   readonly startRevision: number
-  readonly deletionsOnly?: boolean
 }
 
-export function encodeWatch({ key, end, startRevision, deletionsOnly }: WatchRequest): Buffer {
+export function encodeWatch({ key, end, startRevision }: WatchRequest): Buffer {
   return encode((writer) => {
-    // Large answers in fragments; and a sign of life with the revision reached, now and then, when nothing changes.
+    // Field 8: fragment large responses. Field 4: send progress notifications.
     writeNumber(writer, 8, 1)
-    // A filter: no puts.
-    if (deletionsOnly) writeNumber(writer, 5, 0)
     writeNumber(writer, 4, 1)
     writeNumber(writer, 3, startRevision)
     writeString(writer, 2, end)
@@ -178,23 +187,23 @@ export function encodeWatch({ key, end, startRevision, deletionsOnly }: WatchReq
   })
 }
 
-/** The events of an answer that brings nothing beyond a revision are left out. */
-export function decodeWatch(bytes: Buffer, knownRevision: number): WatchAnswer {
+/** Skips the events of a response that has nothing after `knownRevision`. */
+export function decodeWatch(bytes: Buffer, knownRevision: number): WatchResponse {
   const reader = readerOf(bytes)
   const events: WatchEvent[] = []
-  const answer = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events }
+  const response = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events }
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    // The header comes first, and no event is newer than what it says.
-    if (tag === delimited(11) && (answer.revision === 0 || answer.revision > knownRevision)) events.push(nested(reader, readEvent))
-    else if (tag === delimited(1)) answer.revision = nested(reader, readRevision)
-    else if (tag === varint(3)) answer.isCreated = readNumber(reader) !== 0
-    else if (tag === varint(4)) answer.isCanceled = readNumber(reader) !== 0
-    else if (tag === varint(5)) answer.compactRevision = readNumber(reader)
-    else if (tag === delimited(6)) answer.cancelReason = readBytes(reader).toString()
-    else if (tag === varint(7)) answer.isFragment = readNumber(reader) !== 0
+    // The header comes first, and no event is newer than its revision.
+    if (tag === delimitedTag(11) && (response.revision === 0 || response.revision > knownRevision)) events.push(nested(reader, readEvent))
+    else if (tag === delimitedTag(1)) response.revision = nested(reader, readRevision)
+    else if (tag === varintTag(3)) response.isCreated = readNumber(reader) !== 0
+    else if (tag === varintTag(4)) response.isCanceled = readNumber(reader) !== 0
+    else if (tag === varintTag(5)) response.compactRevision = readNumber(reader)
+    else if (tag === delimitedTag(6)) response.cancelReason = readBytes(reader).toString()
+    else if (tag === varintTag(7)) response.isFragment = readNumber(reader) !== 0
     else skipField(reader, tag & 7)
   }
-  return answer
+  return response
 }
 
 function writeRange(writer: ProtoWriter, { key, end, limit, revision, keysOnly }: RangeRequest): void {
@@ -205,14 +214,14 @@ function writeRange(writer: ProtoWriter, { key, end, limit, revision, keysOnly }
   writeString(writer, 1, key)
 }
 
-function readRange(reader: ProtoReader): RangeAnswer {
+function readRange(reader: ProtoReader): RangeResponse {
   const items: KeyValue[] = []
   let revision = 0
   let more = false
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(2)) items.push(nested(reader, readKeyValue))
-    else if (tag === delimited(1)) revision = nested(reader, readRevision)
-    else if (tag === varint(3)) more = readNumber(reader) !== 0
+    if (tag === delimitedTag(2)) items.push(nested(reader, readKeyValue))
+    else if (tag === delimitedTag(1)) revision = nested(reader, readRevision)
+    else if (tag === varintTag(3)) more = readNumber(reader) !== 0
     else skipField(reader, tag & 7)
   }
   return { revision, items, more }
@@ -222,77 +231,77 @@ function writeTxn(writer: ProtoWriter, { compare, success, failure }: Txn): void
   for (const operation of failure.toReversed()) writeOperation(writer, 3, operation)
   for (const operation of success.toReversed()) writeOperation(writer, 2, operation)
   for (const { key, modRevision } of compare.toReversed()) {
-    const mark = writtenBytes(writer)
+    const bytesBefore = writtenBytes(writer)
     writeNumber(writer, 6, modRevision)
     writeString(writer, 3, key)
-    // The target is the modification revision, the result (left out) equality.
+    // Compares the modification revision for equality, which is the default.
     writeNumber(writer, 2, 2)
-    wrap(writer, 1, mark)
+    wrap(writer, 1, bytesBefore)
   }
 }
 
 const operationFields = { range: 1, put: 2, delete: 3, txn: 4 } as const
 
 function writeOperation(writer: ProtoWriter, field: number, operation: Operation): void {
-  const mark = writtenBytes(writer)
+  const bytesBefore = writtenBytes(writer)
   if (operation.kind === 'put') {
     if (operation.lease !== undefined) writeNumber(writer, 3, operation.lease)
     const { value } = operation
-    const valueMark = writtenBytes(writer)
+    const valueBytesBefore = writtenBytes(writer)
     for (let i = value.length - 1; i >= 0; i--) writeRaw(writer, value[i] as Uint8Array)
-    wrap(writer, 2, valueMark)
+    wrap(writer, 2, valueBytesBefore)
     writeString(writer, 1, operation.key)
   } else if (operation.kind === 'delete') writeString(writer, 1, operation.key)
   else if (operation.kind === 'range') writeRange(writer, operation.request)
   else writeTxn(writer, operation.txn)
-  wrap(writer, operationFields[operation.kind], mark)
-  wrap(writer, field, mark)
+  wrap(writer, operationFields[operation.kind], bytesBefore)
+  wrap(writer, field, bytesBefore)
 }
 
-function readTxn(reader: ProtoReader): TxnAnswer {
-  const answers: { range?: RangeAnswer; txn?: TxnAnswer }[] = []
+function readTxn(reader: ProtoReader): TxnResponse {
+  const responses: { range?: RangeResponse; txn?: TxnResponse }[] = []
   let revision = 0
   let succeeded = false
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(3)) answers.push(nested(reader, readAnswer))
-    else if (tag === delimited(1)) revision = nested(reader, readRevision)
-    else if (tag === varint(2)) succeeded = readNumber(reader) !== 0
+    if (tag === delimitedTag(3)) responses.push(nested(reader, readResponse))
+    else if (tag === delimitedTag(1)) revision = nested(reader, readRevision)
+    else if (tag === varintTag(2)) succeeded = readNumber(reader) !== 0
     else skipField(reader, tag & 7)
   }
-  return { revision, succeeded, answers }
+  return { revision, succeeded, responses }
 }
 
-function readAnswer(reader: ProtoReader): { range?: RangeAnswer; txn?: TxnAnswer } {
-  const answer: { range?: RangeAnswer; txn?: TxnAnswer } = {}
+function readResponse(reader: ProtoReader): { range?: RangeResponse; txn?: TxnResponse } {
+  const response: { range?: RangeResponse; txn?: TxnResponse } = {}
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(operationFields.range)) answer.range = nested(reader, readRange)
-    else if (tag === delimited(operationFields.txn)) answer.txn = nested(reader, readTxn)
+    if (tag === delimitedTag(operationFields.range)) response.range = nested(reader, readRange)
+    else if (tag === delimitedTag(operationFields.txn)) response.txn = nested(reader, readTxn)
     else skipField(reader, tag & 7)
   }
-  return answer
+  return response
 }
 
 function readEvent(reader: ProtoReader): WatchEvent {
   let isDelete = false
   let item: KeyValue | undefined
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === varint(1)) isDelete = readNumber(reader) !== 0
-    else if (tag === delimited(2)) item = nested(reader, readKeyValue)
+    if (tag === varintTag(1)) isDelete = readNumber(reader) !== 0
+    else if (tag === delimitedTag(2)) item = nested(reader, readKeyValue)
     else skipField(reader, tag & 7)
   }
-  return { isDelete, ...(item ?? { key: nothing, value: nothing, modRevision: 0 }) }
+  return { isDelete, ...(item ?? { key: emptyBuffer, value: emptyBuffer, modRevision: 0 }) }
 }
 
-const nothing = Buffer.alloc(0)
+const emptyBuffer = Buffer.alloc(0)
 
 function readKeyValue(reader: ProtoReader): KeyValue {
-  let key: Buffer = nothing
-  let value: Buffer = nothing
+  let key: Buffer = emptyBuffer
+  let value: Buffer = emptyBuffer
   let modRevision = 0
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(1)) key = readBytes(reader)
-    else if (tag === varint(3)) modRevision = readNumber(reader)
-    else if (tag === delimited(5)) value = readBytes(reader)
+    if (tag === delimitedTag(1)) key = readBytes(reader)
+    else if (tag === varintTag(3)) modRevision = readNumber(reader)
+    else if (tag === delimitedTag(5)) value = readBytes(reader)
     else skipField(reader, tag & 7)
   }
   return { key, value, modRevision }
@@ -301,7 +310,7 @@ function readKeyValue(reader: ProtoReader): KeyValue {
 function readRevision(header: ProtoReader): number {
   let revision = 0
   for (let tag = nextTag(header); tag !== 0; tag = nextTag(header)) {
-    if (tag === varint(3)) revision = readNumber(header)
+    if (tag === varintTag(3)) revision = readNumber(header)
     else skipField(header, tag & 7)
   }
   return revision
@@ -311,15 +320,15 @@ function readIds(header: ProtoReader): { clusterId: string; memberId: bigint } {
   let clusterId = ''
   let memberId = 0n
   for (let tag = nextTag(header); tag !== 0; tag = nextTag(header)) {
-    if (tag === varint(1)) clusterId = BigInt(readVarint(header)).toString(16)
-    else if (tag === varint(2)) memberId = BigInt(readVarint(header))
+    if (tag === varintTag(1)) clusterId = BigInt(readVarint(header)).toString(16)
+    else if (tag === varintTag(2)) memberId = BigInt(readVarint(header))
     else skipField(header, tag & 7)
   }
   return { clusterId, memberId }
 }
 
-const varint = (field: number): number => field * 8 + wireTypes.varint
-const delimited = (field: number): number => field * 8 + wireTypes.delimited
+const varintTag = (field: number): number => field * 8 + wireTypes.varint
+const delimitedTag = (field: number): number => field * 8 + wireTypes.delimited
 
 function encode(write: (writer: ProtoWriter) => void, expectedBytes?: number): Buffer {
   const { buffer, byteOffset, length } = collectBytes(write, expectedBytes)
@@ -328,27 +337,26 @@ function encode(write: (writer: ProtoWriter) => void, expectedBytes?: number): B
 
 function writeNumber(writer: ProtoWriter, field: number, value: number | bigint): void {
   writeInteger(writer, value)
-  writeUint(writer, varint(field))
+  writeUint(writer, varintTag(field))
 }
 
 function writeString(writer: ProtoWriter, field: number, text: string): void {
-  const mark = writtenBytes(writer)
+  const bytesBefore = writtenBytes(writer)
   writeText(writer, text)
-  wrap(writer, field, mark)
+  wrap(writer, field, bytesBefore)
 }
 
-/** Makes what was written since the mark one field. */
-function wrap(writer: ProtoWriter, field: number, mark: number): void {
-  writeUint(writer, writtenBytes(writer) - mark)
-  writeUint(writer, delimited(field))
+/** Adds tag and length to the bytes written after the first `bytesBefore`. */
+function wrap(writer: ProtoWriter, field: number, bytesBefore: number): void {
+  writeUint(writer, writtenBytes(writer) - bytesBefore)
+  writeUint(writer, delimitedTag(field))
 }
 
-/** 0 at the end of the message at hand. */
 const nextTag = (reader: ProtoReader): number => (reader.at < reader.end ? readNumber(reader) : 0)
 
 const readNumber = (reader: ProtoReader): number => Number(readVarint(reader))
 
-/** A view, not a copy. What views of a Buffer are, Buffers, the type does not say. */
+/** A view, not a copy. */
 const readBytes = (reader: ProtoReader): Buffer => readRaw(reader) as Buffer
 
 function nested<T>(reader: ProtoReader, read: (reader: ProtoReader) => T): T {

@@ -1,17 +1,15 @@
-// The channel against a server in the same process: messages of any size, ends of every kind, and servers that mean harm.
+// The gRPC channel against servers in the same process: message sizes, failures, GOAWAY and hostile servers.
 
 import assert from 'node:assert/strict'
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { GrpcChannel } from './grpc-channel.js'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
+import { createFrameReader, frame, GrpcChannel } from './grpc-channel.js'
 import { grpcCodes } from './grpc-error.js'
-import { createFrameReader, messagePrefix } from './grpc-frames.js'
 
 const path = '/service/Method'
 const grpc = { ':status': 200, 'content-type': 'application/grpc' }
-const framed = (message: Buffer): Buffer => Buffer.concat([messagePrefix(message.length), message])
 
 async function openTo(port: number, context: TestContext): Promise<GrpcChannel> {
   const socket: Socket = connect(port, '127.0.0.1')
@@ -21,32 +19,16 @@ async function openTo(port: number, context: TestContext): Promise<GrpcChannel> 
   return channel
 }
 
-const until = async (isDone: () => boolean): Promise<void> => {
-  for (let waitedMs = 0; !isDone(); waitedMs += 5) {
-    assert.ok(waitedMs < 30_000, 'it happens')
-    await sleep(5)
-  }
-}
-
 const unavailable = (message: RegExp) => ({ name: 'GrpcError', code: grpcCodes.unavailable, message })
 
-test('a message that comes a byte at a time is kept in one place', () => {
-  const messages: Buffer[] = []
-  const read = createFrameReader((message) => messages.push(message))
-  const text = 'abcdefghij'.repeat(1000)
-  const parts = Array.from(framed(Buffer.from(text)), (byte) => Buffer.from([byte]))
-  for (const part of parts.slice(0, -1)) read(part)
-  // Whoever keeps a part of one byte keeps hundreds for it: what is changed in one later is not seen.
-  for (const part of parts.slice(100, -1)) part.fill(0)
-  read(parts.at(-1) ?? Buffer.alloc(0))
-  assert.deepEqual(messages.map(String), [text])
-})
-
-test('messages with nothing in them, many at once, are refused', () => {
-  let messages = 0
-  const read = createFrameReader(() => messages++)
-  assert.throws(() => read(Buffer.alloc(5 * 3000)), /the server sends empty messages/)
-  assert.ok(messages < 100)
+test('messages are read from chunks of any size', () => {
+  const messages: string[] = []
+  const read = createFrameReader((message) => messages.push(message.toString()))
+  const long = 'abcdefghij'.repeat(1000)
+  const bytes = Buffer.concat(['', 'x', long, 'y'].map((text) => frame(Buffer.from(text))))
+  read(bytes)
+  for (const byte of bytes) read(Buffer.from([byte]))
+  assert.deepEqual(messages, ['', 'x', long, 'y', '', 'x', long, 'y'])
 })
 
 describe('a channel', () => {
@@ -73,7 +55,7 @@ describe('a channel', () => {
     return new Promise((resolve) => server.close(resolve))
   })
 
-  const answer = (stream: ServerHttp2Stream, body: Buffer, trailers: Record<string, string> = { 'grpc-status': '0' }): void => {
+  const respond = (stream: ServerHttp2Stream, body: Buffer, trailers: Record<string, string> = { 'grpc-status': '0' }): void => {
     stream.respond(grpc, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers(trailers))
     stream.end(body)
@@ -81,22 +63,22 @@ describe('a channel', () => {
   const echo = (stream: ServerHttp2Stream): void => {
     stream.on(
       'data',
-      createFrameReader((message) => answer(stream, framed(message))),
+      createFrameReader((message) => respond(stream, frame(message))),
     )
   }
 
-  test('messages of any size go and come, many at a time, and more than fits into any window', async (context) => {
+  test('concurrent messages of any size, larger than the flow-control windows', async (context) => {
     serve = echo
     const channel = await openTo(port, context)
     const sizes = [0, 1, 4096, 4097, 16_384, 70_000, 1_000_000, 20_000_000]
     for (let round = 0; round < 2; round += 1) {
-      const answers = await Promise.all(sizes.map((size) => channel.call(path, Buffer.alloc(size, 'abc'), 20_000)))
-      for (const [index, bytes] of answers.entries())
+      const responses = await Promise.all(sizes.map((size) => channel.call(path, Buffer.alloc(size, 'abc'), 20_000)))
+      for (const [index, bytes] of responses.entries())
         assert.ok(bytes.equals(Buffer.alloc(sizes[index] ?? 0, 'abc')), `${sizes[index]} bytes`)
     }
   })
 
-  test('a call says what gRPC wants to know, and what is to be sent along', async (context) => {
+  test('a call sends the gRPC headers and the metadata', async (context) => {
     let seen: Record<string, unknown> = {}
     serve = (stream, headers) => {
       seen = headers
@@ -104,17 +86,17 @@ describe('a channel', () => {
     }
     const channel = await openTo(port, context)
     await channel.call(path, Buffer.from('1'), 2000)
-    channel.setMetadata([{ name: 'token', value: 'secret' }])
+    channel.setMetadata({ token: 'secret' })
     await channel.call(path, Buffer.from('2'), 2000)
-    const { ':method': method, ':path': at, 'content-type': type, te, token } = seen
-    assert.deepEqual([method, at, type, te, token], ['POST', path, 'application/grpc', 'trailers', 'secret'])
+    const { ':method': method, ':path': requestPath, 'content-type': type, te, token } = seen
+    assert.deepEqual([method, requestPath, type, te, token], ['POST', path, 'application/grpc', 'trailers', 'secret'])
   })
 
   const failures = [
     {
       name: 'a status in the trailers',
       serve: (stream: ServerHttp2Stream) =>
-        answer(stream, Buffer.alloc(0), { 'grpc-status': '9', 'grpc-message': 'etcdserver: %C3%A4 100% full' }),
+        respond(stream, Buffer.alloc(0), { 'grpc-status': '9', 'grpc-message': 'etcdserver: %C3%A4 100% full' }),
       fails: { code: 9, message: 'etcdserver: %C3%A4 100% full' },
     },
     {
@@ -135,26 +117,26 @@ describe('a channel', () => {
       name: 'no status at all',
       serve: (stream: ServerHttp2Stream) => {
         stream.respond(grpc)
-        stream.end(framed(Buffer.from('x')))
+        stream.end(frame(Buffer.from('x')))
       },
       fails: unavailable(/the call was cut off/),
     },
-    { name: 'no message', serve: (stream: ServerHttp2Stream) => answer(stream, Buffer.alloc(0)), fails: { code: 13 } },
+    { name: 'no message', serve: (stream: ServerHttp2Stream) => respond(stream, Buffer.alloc(0)), fails: { code: 13 } },
     {
       name: 'a stream that is reset',
       serve: (stream: ServerHttp2Stream) => stream.close(2),
-      fails: unavailable(/INTERNAL_ERROR|broken off/),
+      fails: unavailable(/INTERNAL_ERROR/),
     },
     {
       name: 'a stream that is cancelled',
       serve: (stream: ServerHttp2Stream) => stream.close(8),
-      fails: unavailable(/cut off|broken off \(8\)/),
+      fails: unavailable(/cut off/),
     },
   ]
-  for (const { name, serve: fail, fails } of failures) {
-    test(`${name}: the call fails, and the next one is not touched by it`, async (context) => {
+  for (const { name, serve: failingServe, fails } of failures) {
+    test(`${name}: the call fails, and the next one succeeds`, async (context) => {
       const channel = await openTo(port, context)
-      serve = fail
+      serve = failingServe
       await assert.rejects(channel.call(path, Buffer.from('1'), 2000), fails)
       serve = echo
       assert.equal((await channel.call(path, Buffer.from('2'), 2000)).toString(), '2')
@@ -162,107 +144,121 @@ describe('a channel', () => {
   }
 
   const attacks = [
-    { name: 'a compressed message', body: Buffer.from([1, 0, 0, 0, 1, 0]), says: /compressed/ },
-    { name: 'a message beyond all bounds', body: Buffer.from([0, 255, 255, 255, 255, 0]), says: /4294967295 bytes/ },
+    { name: 'a compressed message', body: Buffer.from([1, 0, 0, 0, 1, 0]), message: /compressed/ },
+    { name: 'a message above the size limit', body: Buffer.from([0, 255, 255, 255, 255, 0]), message: /4294967295 bytes/ },
   ]
-  for (const { name, body, says } of attacks) {
+  for (const { name, body, message } of attacks) {
     test(`${name}: the connection is closed`, async (context) => {
-      serve = (stream) => answer(stream, body)
+      serve = (stream) => respond(stream, body)
       const channel = await openTo(port, context)
-      await assert.rejects(channel.call(path, Buffer.from('1'), 2000), unavailable(says))
+      await assert.rejects(channel.call(path, Buffer.from('1'), 2000), unavailable(message))
       await assert.rejects(channel.call(path, Buffer.from('1'), 2000), unavailable(/the connection is closed/))
     })
   }
 
-  test('a call that takes too long is cancelled, and the server is told', async (context) => {
+  test('a call that times out is cancelled with RST_STREAM', async (context) => {
     let closedWith: number | undefined
     serve = (stream) => stream.on('close', () => (closedWith = stream.rstCode))
     const channel = await openTo(port, context)
-    await assert.rejects(channel.call(path, Buffer.from('1'), 50), { code: grpcCodes.deadlineExceeded, message: 'no answer within 50 ms' })
+    await assert.rejects(channel.call(path, Buffer.from('1'), 50), {
+      code: grpcCodes.deadlineExceeded,
+      message: 'no response within 50 ms',
+    })
     await until(() => closedWith !== undefined)
     assert.equal(closedWith, 8)
   })
 
-  test('a stream that this side closes is heard of no more', async (context) => {
+  test('a closed stream delivers nothing more', async (context) => {
     let isClosed = false
     serve = (stream) => {
       stream.on('close', () => (isClosed = true))
       stream.respond(grpc)
-      const timer = setInterval(() => stream.write(framed(Buffer.from('more'))), 5)
+      const timer = setInterval(() => stream.write(frame(Buffer.from('more'))), 5)
       stream.on('close', () => clearInterval(timer))
     }
     const channel = await openTo(port, context)
-    const heard: string[] = []
-    const stream = channel.open(path, { message: (bytes) => heard.push(bytes.toString()), end: (error) => heard.push(`${error}`) })
+    const events: string[] = []
+    const stream = channel.open(path, { message: (bytes) => events.push(bytes.toString()), end: (error) => events.push(`${error}`) })
     stream.send(Buffer.from('one'))
-    await until(() => heard.length > 0)
-    const before = heard.length
+    await until(() => events.length > 0)
+    const before = events.length
     stream.close()
     await until(() => isClosed)
     channel.close('done')
-    assert.equal(heard.length, before)
+    assert.equal(events.length, before)
   })
 
-  test('closing tells every open call at once, and nobody twice', async (context) => {
-    let begun = 0
-    serve = () => (begun += 1)
+  test('close inside a stream callback is safe', async (context) => {
+    serve = (stream) => {
+      stream.respond(grpc)
+      const timer = setInterval(() => stream.destroyed || stream.write(frame(Buffer.alloc(20_000))), 1)
+      stream.on('close', () => clearInterval(timer))
+    }
+    for (let round = 0; round < 100; round += 1) {
+      const channel = await openTo(port, context)
+      const calls = Array.from({ length: 3 }, () => assert.rejects(channel.call(path, Buffer.alloc(20_000), 5000), unavailable(/^enough$/)))
+      channel.open(path, { message: () => channel.close('enough'), end: () => undefined })
+      await Promise.all(calls)
+    }
+  })
+
+  test('close fails every open call once', async (context) => {
+    let startedCalls = 0
+    serve = () => (startedCalls += 1)
     const channel = await openTo(port, context)
-    const heard: string[] = []
-    channel.onEnding(() => heard.push('ending'))
-    channel.onClosed(() => heard.push('closed'))
-    channel.open(path, { message: () => undefined, end: (error) => heard.push(`stream: ${error?.message}`) })
+    const events: string[] = []
+    channel.onEnding(() => events.push('ending'))
+    channel.onClosed(() => events.push('closed'))
+    channel.open(path, { message: () => undefined, end: (error) => events.push(`stream: ${error?.message}`) })
     const call = assert.rejects(channel.call(path, Buffer.from('1'), 2000), unavailable(/^no more$/))
-    await until(() => begun === 2)
+    await until(() => startedCalls === 2)
     channel.close('no more')
     channel.close('again')
-    assert.deepEqual(heard, ['stream: no more', 'ending', 'closed'])
+    assert.deepEqual(events, ['stream: no more', 'ending', 'closed'])
     await call
   })
 
-  test('of a connection that the server ends, calls that it has begun with may end, and no more are made', async (context) => {
-    const begun: ServerHttp2Stream[] = []
-    serve = (stream) => begun.push(stream)
+  test('after GOAWAY, calls that the server has accepted may finish, and new calls fail', async (context) => {
+    const startedStreams: ServerHttp2Stream[] = []
+    serve = (stream) => startedStreams.push(stream)
     const channel = await openTo(port, context)
-    const heard: string[] = []
-    channel.onEnding(() => heard.push('ending'))
-    channel.onClosed(() => heard.push('closed'))
+    const events: string[] = []
+    channel.onEnding(() => events.push('ending'))
+    channel.onClosed(() => events.push('closed'))
     const first = channel.call(path, Buffer.from('1'), 5000)
-    await until(() => begun.length === 1)
+    await until(() => startedStreams.length === 1)
     const second = assert.rejects(channel.call(path, Buffer.from('2'), 5000), unavailable(/the server ended the connection|REFUSED/))
-    begun[0]?.session?.goaway(0, begun[0].id)
+    startedStreams[0]?.session?.goaway(0, startedStreams[0].id)
     await second
-    await until(() => heard.length > 0)
-    assert.deepEqual(heard, ['ending'])
+    await until(() => events.length > 0)
+    assert.deepEqual(events, ['ending'])
     await assert.rejects(channel.call(path, Buffer.from('3'), 5000), unavailable(/the connection is closed/))
-    if (begun[0]) answer(begun[0], framed(Buffer.from('yes')))
+    if (startedStreams[0]) respond(startedStreams[0], frame(Buffer.from('yes')))
     assert.equal((await first).toString(), 'yes')
-    await until(() => heard.length === 2)
+    await until(() => events.length === 2)
   })
 
-  test('a call that does not end then is not waited for: it can be made elsewhere', async (context) => {
+  test('a call that does not finish after GOAWAY fails, so that it can be retried', async (context) => {
     serve = (stream) => stream.session?.goaway(0)
     const channel = await openTo(port, context)
-    const startMs = performance.now()
     await assert.rejects(channel.call(path, Buffer.from('1'), 20_000), unavailable(/the server ended the connection \(0\)/))
-    const tookMs = performance.now() - startMs
-    assert.ok(tookMs > 1000 && tookMs < 19_000, `${tookMs} ms`)
   })
 
-  test('a server that takes its time, but answers pings, is waited for', async (context) => {
-    serve = (stream) => void setTimeout(() => answer(stream, framed(Buffer.from('late'))), 5000)
+  test('a call waits for a slow server that responds to pings', async (context) => {
+    serve = (stream) => void setTimeout(() => respond(stream, frame(Buffer.from('late'))), 5000)
     const channel = await openTo(port, context)
     assert.equal((await channel.call(path, Buffer.from('1'), 20_000)).toString(), 'late')
   })
 })
 
-describe('a server that does as it likes', () => {
-  const play = async (context: TestContext, says: (socket: Socket) => void): Promise<GrpcChannel> => {
+describe('a misbehaving server', () => {
+  const connectTo = async (context: TestContext, serveSocket: (socket: Socket) => void): Promise<GrpcChannel> => {
     const sockets: Socket[] = []
     const server = createTcpServer((socket) => {
       sockets.push(socket)
       socket.on('error', () => undefined)
       socket.resume()
-      says(socket)
+      serveSocket(socket)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     context.after(() => {
@@ -271,7 +267,7 @@ describe('a server that does as it likes', () => {
     })
     return openTo((server.address() as AddressInfo).port, context)
   }
-  const frame = (type: number, flags: number, streamId: number, content = Buffer.alloc(0)): Buffer => {
+  const http2Frame = (type: number, flags: number, streamId: number, content = Buffer.alloc(0)): Buffer => {
     const head = Buffer.alloc(9)
     head.writeUIntBE(content.length, 0, 3)
     head[3] = type
@@ -279,43 +275,41 @@ describe('a server that does as it likes', () => {
     head.writeUInt32BE(streamId, 5)
     return Buffer.concat([head, content])
   }
-  const settings = frame(4, 0, 0)
+  const settings = http2Frame(4, 0, 0)
 
-  test('one that speaks HTTP/1.1: the reason says so', async (context) => {
-    const channel = await play(context, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'))
+  test('HTTP/1.1: the error says that the server does not speak HTTP/2', async (context) => {
+    const channel = await connectTo(context, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'))
     await assert.rejects(channel.call(path, Buffer.from('1'), 5000), unavailable(/does not speak HTTP\/2/))
   })
 
-  test('one that hangs up', async (context) => {
-    const channel = await play(context, (socket) => void setTimeout(() => socket.destroy(), 50))
-    await assert.rejects(channel.call(path, Buffer.from('1'), 5000), unavailable(/cut off|connection/))
+  test('closed connection: the call fails', async (context) => {
+    const channel = await connectTo(context, (socket) => void setTimeout(() => socket.destroy(), 50))
+    await assert.rejects(channel.call(path, Buffer.from('1'), 5000), unavailable(/cut off|connection|ECONNRESET/))
   })
 
-  test('one that says nothing more, not even to a ping', async (context) => {
-    const channel = await play(context, (socket) => socket.write(settings))
-    const startMs = performance.now()
-    await assert.rejects(channel.call(path, Buffer.from('1'), 30_000), unavailable(/does not answer any more/))
-    assert.ok(performance.now() - startMs < 29_000)
+  test('no response to pings: the connection is closed', async (context) => {
+    const channel = await connectTo(context, (socket) => socket.write(settings))
+    await assert.rejects(channel.call(path, Buffer.from('1'), 30_000), unavailable(/stopped responding/))
   })
 
   const attacks = {
-    'headers without an end': Buffer.concat([
-      frame(1, 0, 1, Buffer.from([0x88])),
-      ...Array.from({ length: 2000 }, () => frame(9, 0, 1, Buffer.alloc(100))),
+    'endless headers': Buffer.concat([
+      http2Frame(1, 0, 1, Buffer.from([0x88])),
+      ...Array.from({ length: 2000 }, () => http2Frame(9, 0, 1, Buffer.alloc(100))),
     ]),
-    'a window beyond all bounds': Buffer.concat(Array.from({ length: 2 }, () => frame(8, 0, 0, Buffer.from('7fffffff', 'hex')))),
-    'a frame beyond all bounds': Buffer.from('ffffff000000000001', 'hex'),
+    'a window above the limit': Buffer.concat(Array.from({ length: 2 }, () => http2Frame(8, 0, 0, Buffer.from('7fffffff', 'hex')))),
+    'a frame above the limit': Buffer.from('ffffff000000000001', 'hex'),
   }
-  for (const [what, bytes] of Object.entries(attacks)) {
-    test(`${what}: the connection is closed`, async (context) => {
-      const channel = await play(context, (socket) => {
+  for (const [title, bytes] of Object.entries(attacks)) {
+    test(`${title}: the connection is closed`, async (context) => {
+      const channel = await connectTo(context, (socket) => {
         socket.write(settings)
         setTimeout(() => socket.write(bytes), 50)
       })
-      const heard: string[] = []
-      channel.onClosed(() => heard.push('closed'))
-      await assert.rejects(channel.call(path, Buffer.from('1'), 5000), { code: grpcCodes.unavailable })
-      await until(() => heard.length === 1)
+      const events: string[] = []
+      channel.onClosed(() => events.push('closed'))
+      await assert.rejects(channel.call(path, Buffer.from('1'), 30_000), { code: grpcCodes.unavailable })
+      await until(() => events.length === 1)
     })
   }
 })

@@ -1,6 +1,5 @@
-// What a gRPC call ends with when it fails, and what that means for whoever made it.
+// Errors of gRPC calls: which are transient, and which call for another etcd member.
 
-/** The codes of gRPC that are told apart here. */
 export const grpcCodes = {
   cancelled: 1,
   unknown: 2,
@@ -26,7 +25,7 @@ export class GrpcError extends Error {
   }
 }
 
-const passing: readonly number[] = [
+const transientCodes: readonly number[] = [
   grpcCodes.cancelled,
   grpcCodes.unknown,
   grpcCodes.deadlineExceeded,
@@ -36,20 +35,17 @@ const passing: readonly number[] = [
   grpcCodes.unauthenticated,
 ]
 
-/** Whether the same call may succeed a little later, perhaps at another member. */
-export function isPassing(error: unknown): boolean {
+/** True if the same call may succeed later, perhaps at another member. */
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof GrpcError)) return false
-  return passing.includes(error.code) || /too many requests|auth store is old/.test(error.message)
+  return transientCodes.includes(error.code) || /too many requests|auth store is old/.test(error.message)
 }
 
-/** Whether etcd, or whoever speaks for it, does not take so much at once: beyond its limit, and beyond what it reads at all. */
+/** True if the request exceeds etcd's limits. */
 export const isTooLarge = (error: GrpcError): boolean => /too large|larger than max/.test(error.message)
 
-/**
- * Whether another connection, to another member, is more likely to succeed than this one. Not because an answer did not come in time: whether
- * anybody is there at all is watched by the connection itself.
- */
-export function wantsAnotherMember(error: unknown): boolean {
+/** True if another member is more likely to succeed. Not for timeouts: the channel detects dead connections by pings. */
+export function shouldChangeMember(error: unknown): boolean {
   if (!(error instanceof GrpcError) || error.code === grpcCodes.deadlineExceeded) return false
-  return isPassing(error) && !error.message.includes('leader changed')
+  return isTransient(error) && !error.message.includes('leader changed')
 }

@@ -1,50 +1,50 @@
-// The file behind a mirror: an LMDB file that is not synced, because what it holds can be had again from where it came. It is used again after
-// the end of its process, but not after that of the machine, and never for another source.
+// LMDB file of the local mirror of etcd, without fsync because etcd has the data. Reused if the process restarts, but not the machine.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Logger } from '../base/logger.js'
-import { isAsClosed, noteClosed } from './closed-note.js'
-import { createDiskSpace, type DiskSpace } from './disk-space.js'
-import { type FolderLock, lockFolder } from './folder-lock.js'
-import { findDamage } from './lmdb-damage.js'
-import { Snapshot } from './lmdb-snapshot.js'
-import { fileBytes, openTables, type Tables } from './lmdb-tables.js'
-import { StorageRefusedError, StorageUnavailableError } from './storage.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { isUnchangedSinceShutdown, writeShutdownMarker } from '../../lmdb/clean-shutdown-marker.js'
+import { createDiskSpace, type DiskSpace } from '../../lmdb/disk-space.js'
+import { findDamage } from '../../lmdb/find-damage.js'
+import { type FolderLock, lockFolder } from '../../lmdb/folder-lock.js'
+import { Snapshot } from '../../lmdb/snapshot.js'
+import { fileBytes, openTables, type Tables } from '../../lmdb/tables.js'
+import { StorageRefusedError, StorageUnavailableError } from '../../storage.js'
 
-export interface MirrorFileOptions {
-  /** Left out: a folder of its own that is removed at the end. */
+interface MirrorFileOptions {
+  /** Default: a temporary folder that is removed at close. */
   readonly folder?: string
-  /** What is mirrored: a file that mirrors something else is thrown away. */
+  /** Identifies the mirrored data: a file of another source is deleted. */
   readonly source: string
   readonly logger: Logger
 }
 
 interface MirrorFileParts {
   readonly path: string
-  readonly mark: string
+  /** Source and boot id, stored in the file. */
+  readonly origin: string
   readonly lock: FolderLock
   readonly tables: Tables
-  readonly remove: () => void
+  readonly removeFolder: () => void
 }
 
 const fileName = 'mirror.mdb'
 
 export class MirrorFile {
   readonly #path: string
-  readonly #mark: string
+  readonly #origin: string
   readonly #lock: FolderLock
   readonly #space: DiskSpace
-  readonly #remove: () => void
+  readonly #removeFolder: () => void
   #tables: Tables
   #snapshot: Snapshot | undefined
 
   private constructor(parts: MirrorFileParts) {
     this.#path = parts.path
-    this.#mark = parts.mark
+    this.#origin = parts.origin
     this.#lock = parts.lock
-    this.#remove = parts.remove
+    this.#removeFolder = parts.removeFolder
     this.#space = createDiskSpace(parts.path)
     this.#tables = parts.tables
     this.#snapshot = new Snapshot(parts.tables)
@@ -52,17 +52,17 @@ export class MirrorFile {
 
   /** Rejects with StorageRefusedError for a folder that cannot be used. */
   static async open({ folder, source, logger }: MirrorFileOptions): Promise<MirrorFile> {
-    const place = folder ?? mkdtempSync(join(tmpdir(), 'cluster-mirror-'))
-    const remove = (): void => void (folder === undefined && rmSync(place, { recursive: true, force: true }))
-    const path = join(place, fileName)
-    const mark = `${source} ${bootId()}`
-    const lock = takeFolder(place)
+    const usedFolder = folder ?? mkdtempSync(join(tmpdir(), 'cluster-mirror-'))
+    const removeFolder = (): void => void (folder === undefined && rmSync(usedFolder, { recursive: true, force: true }))
+    const path = join(usedFolder, fileName)
+    const origin = `${source} ${bootId()}`
+    const lock = lockMirrorFolder(usedFolder)
     try {
-      const tables = (await openExisting(path, mark, logger)) ?? create(path, mark)
-      return new MirrorFile({ path, mark, lock, remove, tables })
+      const tables = (await openExisting(path, origin, logger)) ?? create(path, origin)
+      return new MirrorFile({ path, origin, lock, removeFolder, tables })
     } catch (error) {
       await lock.release()
-      remove()
+      removeFolder()
       throw error
     }
   }
@@ -72,17 +72,16 @@ export class MirrorFile {
     return this.#snapshot
   }
 
-  /** Writes at once, as one transaction; the snapshot shows it after having been renewed. */
-  write(mostNewBytes: number, work: (tables: Tables) => void): void {
-    this.#space.ensure(mostNewBytes, () => fileBytes(this.#tables))
+  /** Writes synchronously, as one transaction; reads show it after the snapshot was renewed. */
+  write(maxNewBytes: number, work: (tables: Tables) => void): void {
+    this.#space.ensure(maxNewBytes, () => fileBytes(this.#tables))
     this.#tables.root.transactionSync(() => work(this.#tables))
   }
 
-  /** Forgets everything. */
-  async startAnew(): Promise<void> {
+  async recreate(): Promise<void> {
     this.#snapshot?.close()
     await this.#tables.root.close()
-    this.#tables = create(this.#path, this.#mark)
+    this.#tables = create(this.#path, this.#origin)
     this.#snapshot = new Snapshot(this.#tables)
   }
 
@@ -90,13 +89,13 @@ export class MirrorFile {
     this.#snapshot?.close()
     this.#snapshot = undefined
     await this.#tables.root.close()
-    noteClosed(this.#path)
+    writeShutdownMarker(this.#path)
     await this.#lock.release()
-    this.#remove()
+    this.#removeFolder()
   }
 }
 
-function takeFolder(folder: string): FolderLock {
+function lockMirrorFolder(folder: string): FolderLock {
   try {
     if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
     return lockFolder(folder)
@@ -107,29 +106,29 @@ function takeFolder(folder: string): FolderLock {
   }
 }
 
-async function openExisting(path: string, mark: string, logger: Logger): Promise<Tables | undefined> {
+async function openExisting(path: string, origin: string, logger: Logger): Promise<Tables | undefined> {
   if (!existsSync(path)) return undefined
-  const damage = findDamage(path, { isTrusted: isAsClosed(path) })
+  const damage = findDamage(path, { isTrusted: isUnchangedSinceShutdown(path) })
   const tables = damage === undefined ? openTables({ path, create: false, noSync: true }) : undefined
   const transaction = tables?.root.useReadTransaction()
-  const found = transaction && tables?.meta.get('mark', { transaction })?.toString()
+  const foundOrigin = transaction && tables?.meta.get('mark', { transaction })?.toString()
   transaction?.done()
-  if (tables && found === mark) return tables
+  if (tables && foundOrigin === origin) return tables
   await tables?.root.close()
-  logger.info({ path, damage }, 'local mirror is unusable; rebuilding it')
+  logger.info({ file: path, error: damage }, 'local mirror is unusable; rebuilding it')
   return undefined
 }
 
-function create(path: string, mark: string): Tables {
+function create(path: string, origin: string): Tables {
   for (const stale of [path, `${path}-lock`]) rmSync(stale, { force: true })
   const tables = openTables({ path, create: true, noSync: true })
   if (!tables) throw new StorageUnavailableError('the tables of the mirror could not be made')
   for (const file of [path, `${path}-lock`]) chmodSync(file, 0o600)
-  tables.root.transactionSync(() => tables.meta.put('mark', Buffer.from(mark)))
+  tables.root.transactionSync(() => tables.meta.put('mark', Buffer.from(origin)))
   return tables
 }
 
-/** Another one after every start of the machine; where the system does not tell, after every start of the process. */
+/** Changes with every boot of the machine; if the system has no boot id, with every start of the process. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

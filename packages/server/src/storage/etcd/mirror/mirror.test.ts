@@ -1,5 +1,4 @@
-// A mirror of the memory engine, which tells it of changes as etcd would: what is in memory only, what is in the file, and what a process leaves
-// that ends in between.
+// A mirror fed by the memory engine in place of etcd: changes in memory, changes in the file, and killed processes.
 
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
@@ -7,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { silentLogger } from '../base/logger.js'
-import { openMemoryStorage } from './memory.js'
+import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { changesOf, randomNumbers, scanOf } from '../../contract/random-history.fixture.js'
+import { openMemoryStorage } from '../../memory/memory-storage.js'
+import { type Change, type Storage, StorageUnavailableError } from '../../storage.js'
 import { Mirror, type MirroredStep } from './mirror.js'
 import { MirrorFile } from './mirror-file.js'
-import { type Change, type Storage, StorageUnavailableError } from './storage.js'
-import { changesOf, randomNumbers, scanOf } from './story.fixture.js'
 
 const everything = { start: '', end: '\u{10ffff}' }
 
@@ -20,33 +19,30 @@ describe('a mirror', () => {
   let folder: string
   let source: Storage
   const opened: Mirror[] = []
-  const files = new Map<Mirror, MirrorFile>()
 
-  const openIn = async (where: string): Promise<Mirror> => {
-    const file = await MirrorFile.open({ folder: where, source: 'memory', logger: silentLogger })
+  const openIn = async (mirrorFolder: string): Promise<Mirror> => {
+    const file = await MirrorFile.open({ folder: mirrorFolder, source: 'memory', logger: silentLogger })
     const mirror = new Mirror({ file, positionOf: (revision) => revision, logger: silentLogger })
     if (!mirror.isLoaded) {
       await mirror.beginLoad()
       mirror.endLoad(source.compacted, source.compacted)
     }
     opened.push(mirror)
-    files.set(mirror, file)
     return mirror
   }
-  /** What the source has and the mirror has not, one step for each revision. */
+  /** Applies the changes that the mirror lacks, one step per revision. */
   const feed = (mirror: Mirror): void => {
     const missing = source.changes({ ...everything, after: mirror.position, limit: 100_000 }).changes
     for (const { revision } of missing.filter((change, i) => missing[i - 1]?.revision !== change.revision)) {
       mirror.apply(stepOf(missing.filter((change) => change.revision === revision)))
     }
   }
-  /** As a process that was killed would find it when it starts again. */
+  /** Reopens the file like a process after a kill. */
   const kill = async (): Promise<Mirror> => {
-    const left = join(folder, `left-${opened.length}`)
-    cpSync(join(folder, opened.length === 1 ? 'first' : `left-${opened.length - 1}`), left, { recursive: true })
-    return openIn(left)
+    const copy = join(folder, `left-${opened.length}`)
+    cpSync(join(folder, opened.length === 1 ? 'first' : `left-${opened.length - 1}`), copy, { recursive: true })
+    return openIn(copy)
   }
-  const rowInFile = (mirror: Mirror, key: string) => files.get(mirror)?.snapshot.row(key)
   const put = async (key: string, value: string | undefined): Promise<void> => {
     await source.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: undefined }])
   }
@@ -57,33 +53,11 @@ describe('a mirror', () => {
   })
   afterEach(async () => {
     for (const mirror of opened.splice(0)) await mirror.close()
-    files.clear()
     await source.close()
     rmSync(folder, { recursive: true })
   })
 
-  test('shows at once what has arrived, and brings it into its file within about a second', async () => {
-    const mirror = await openIn(join(folder, 'first'))
-    await put('pods/a', 'one')
-    feed(mirror)
-    assert.equal(mirror.read('pods/a')?.value.toString(), 'one')
-    assert.equal(mirror.count({ start: 'pods/', end: 'pods0' }), 1)
-    assert.equal(rowInFile(mirror, 'pods/a'), undefined)
-    await sleep(1500)
-    assert.equal(rowInFile(mirror, 'pods/a')?.value.toString(), 'one')
-    assert.equal(mirror.read('pods/a')?.value.toString(), 'one')
-  })
-
-  test('brings much into its file at once, in a turn of its own', async () => {
-    const mirror = await openIn(join(folder, 'first'))
-    for (let i = 0; i < 300; i += 1) await put(`pods/${i}`, 'x')
-    feed(mirror)
-    assert.equal(rowInFile(mirror, 'pods/0'), undefined)
-    await new Promise((resolve) => setImmediate(resolve))
-    assert.equal(rowInFile(mirror, 'pods/299')?.value.toString(), 'x')
-  })
-
-  test('whose process was killed goes on where its file ends, at the end of a step', async () => {
+  test('continues after a kill at the last whole step in its file', async () => {
     const mirror = await openIn(join(folder, 'first'))
     for (let i = 0; i < 300; i += 1) await put(`pods/${i}`, 'x')
     feed(mirror)
@@ -98,10 +72,10 @@ describe('a mirror', () => {
     assert.equal(next.count({ start: 'nodes/', end: 'nodes0' }), 3)
   })
 
-  test('whose file cannot be written goes on in memory, refuses more when that is full, and loses nothing', async () => {
+  test('keeps changes in memory if its file cannot be written, rejects more when that is full, and loses nothing', async () => {
     const file = await MirrorFile.open({ folder: join(folder, 'first'), source: 'memory', logger: silentLogger })
     let isFull = false
-    const refusing = {
+    const failingFile = {
       get snapshot() {
         return file.snapshot
       },
@@ -109,12 +83,12 @@ describe('a mirror', () => {
         if (isFull) throw new StorageUnavailableError('the disk is full')
         file.write(bytes, work)
       }) satisfies MirrorFile['write'],
-      startAnew: () => file.startAnew(),
+      recreate: () => file.recreate(),
       close: () => file.close(),
     }
     const warnings: string[] = []
     const logger = { ...silentLogger, warn: (_: unknown, text: string) => void warnings.push(text) }
-    const mirror = new Mirror({ file: refusing, positionOf: (revision) => revision, logger })
+    const mirror = new Mirror({ file: failingFile, positionOf: (revision) => revision, logger })
     opened.push(mirror)
     await mirror.beginLoad()
     mirror.endLoad(source.compacted, source.compacted)
@@ -124,7 +98,7 @@ describe('a mirror', () => {
     assert.equal(mirror.count({ start: 'pods/', end: 'pods0' }), 512)
     assert.equal(mirror.position, mirror.revision)
     await sleep(1200)
-    assert.deepEqual(warnings, ['the local mirror of etcd cannot be written; what has arrived stays in memory'])
+    assert.deepEqual(warnings, ['cannot write the local mirror of etcd; changes stay in memory: free disk space'])
     assert.throws(() => feed(mirror), /the disk is full/)
     isFull = false
     feed(mirror)
@@ -139,11 +113,11 @@ describe('a mirror', () => {
     compare(next, source)
   })
 
-  test('agrees with its source through a long random story of writes, compactions, restarts and ends in between', {
+  test('equals its source after a random history of writes, compactions, restarts and kills', {
     timeout: 600_000,
   }, async (context) => {
-    const seed = Number(process.env['STORAGE_STORY_SEED'] ?? Date.now() % 1_000_000)
-    context.diagnostic(`STORAGE_STORY_SEED=${seed}`)
+    const seed = Number(process.env['STORAGE_HISTORY_SEED'] ?? Date.now() % 1_000_000)
+    context.diagnostic(`STORAGE_HISTORY_SEED=${seed}`)
     const random = randomNumbers(seed)
     const pick = (below: number): number => Math.floor(random() * below)
     let mirror = await openIn(join(folder, 'first'))
@@ -160,8 +134,8 @@ describe('a mirror', () => {
       if (pick(20) === 0) await Promise.all([source.compact(at), mirror.compact(at)])
       if (pick(40) === 0) {
         mirror = await kill()
-        // What the source has given up meanwhile is bridged by the feed of etcd; here it is told whole.
-        if (mirror.position < source.compacted) mirror.apply(bridge(mirror, source))
+        // In place of compacted history the mirror gets the differences, as from the change feed.
+        if (mirror.position < source.compacted) mirror.apply(stepOverGap(mirror, source))
         feed(mirror)
         compare(mirror, source)
       }
@@ -176,14 +150,14 @@ function stepOf(changes: readonly Change[]): MirroredStep {
   }
 }
 
-function bridge(mirror: Mirror, source: Storage): MirroredStep {
+function stepOverGap(mirror: Mirror, source: Storage): MirroredStep {
   const { entries } = source.range({ ...everything, limit: 100_000, at: source.compacted })
-  const kept = new Set(entries.map(({ key }) => key))
-  const gone = [...mirror.entries(everything)].filter(({ key }) => !kept.has(key))
+  const presentKeys = new Set(entries.map(({ key }) => key))
+  const deleted = [...mirror.entries(everything)].filter(({ key }) => !presentKeys.has(key))
   const puts = entries.filter(({ key, revision }) => mirror.read(key)?.revision !== revision)
   return {
     writes: [
-      ...gone.map(({ key }) => ({ key, revision: mirror.revision + 1, value: undefined })),
+      ...deleted.map(({ key }) => ({ key, revision: mirror.revision + 1, value: undefined })),
       ...puts.toSorted((a, b) => a.revision - b.revision),
     ],
     position: source.compacted,

@@ -1,0 +1,182 @@
+// The fault rules of one server, in order: which of them fires for a request, a webhook call or a commit.
+
+import { type FaultAction, type FaultRule, type ParsedRule, parseFaultRule } from './fault-rule.js'
+import { type Firing, MatchCounter } from './match-counter.js'
+import { type FaultRequest, matchesRequest } from './match-request.js'
+
+/** A rule that was added, and how often it matched and fired. */
+export interface Fault {
+  readonly id: string
+  readonly rule: FaultRule
+  readonly matched: number
+  readonly fired: number
+  remove(): void
+}
+
+/** Faults on command. */
+export interface Faults {
+  /** Throws a TypeError that names the wrong member of the rule. */
+  add(rule: FaultRule): Fault
+  list(): readonly Fault[]
+  /** Removes all rules. */
+  clear(): void
+  /** Throws an error that lists the rules that never fired. */
+  check(): void
+}
+
+const maxRules = 1_000
+/** Tokens that one rule has expired; beyond, the first ones are valid again. */
+const maxExpiredTokens = 10_000
+
+type RequestAction = Exclude<FaultAction, { readonly kind: 'latency' | 'webhook' | 'disk' }>
+
+/** A chosen fault of a request. */
+export interface ChosenFault {
+  readonly action: RequestAction
+  readonly firing: Firing
+  /** Expires the token with this digest; only for `expireToken`. */
+  expireToken(digest: string): void
+}
+
+export interface Decision {
+  readonly latencies: readonly { readonly ms: number; readonly firing: Firing }[]
+  readonly fault: ChosenFault | undefined
+}
+
+interface ActiveRule extends ParsedRule {
+  readonly counter: MatchCounter
+  readonly fault: Fault
+  /** Digests of tokens. */
+  readonly expired: Set<string>
+}
+
+/** A request, and the owner of its bearer token, who may impersonate the user. */
+export interface TokenRequest extends FaultRequest {
+  /** Undefined without a bearer token. */
+  readonly tokenUser: string | undefined
+}
+
+export class FaultRules implements Faults {
+  readonly #rules = new Map<string, ActiveRule>()
+  #nextId = 1
+  /** Number of rules of requests that match names. */
+  #naming = 0
+
+  add(rule: FaultRule): Fault {
+    const parsed = parseFaultRule(rule)
+    if (this.#rules.size >= maxRules) throw new RangeError(`faults: there are ${maxRules} rules, which is the maximum; remove some`)
+    const id = String(this.#nextId++)
+    const counter = new MatchCounter(parsed.choice)
+    const fault: Fault = {
+      id,
+      rule: parsed.rule,
+      get matched() {
+        return counter.matched
+      },
+      get fired() {
+        return counter.fired
+      },
+      remove: () => this.#remove(id),
+    }
+    this.#rules.set(id, { ...parsed, counter, fault, expired: new Set() })
+    if (matchesNames(parsed)) this.#naming++
+    return fault
+  }
+
+  list(): readonly Fault[] {
+    return Array.from(this.#rules.values(), ({ fault }) => fault)
+  }
+
+  clear(): void {
+    this.#rules.clear()
+    this.#naming = 0
+  }
+
+  check(): void {
+    const all = this.list()
+    const unfired = all.filter(({ fired }) => fired === 0)
+    if (unfired.length === 0) return
+    const lines = unfired.map(({ id, rule, matched }) => `  fault ${id} ${JSON.stringify(rule)}: ${timesText(matched)}`)
+    throw new Error(`faults: ${unfired.length} of ${all.length} never fired:\n${lines.join('\n')}`)
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.size === 0
+  }
+
+  /** True if a rule depends on the name of an object, which the path of a create request does not have. */
+  get needsNames(): boolean {
+    return this.#naming > 0
+  }
+
+  /** Runs the rules in order: latencies until the first other rule that fires. */
+  decide(request: TokenRequest): Decision {
+    const latencies: { readonly ms: number; readonly firing: Firing }[] = []
+    for (const rule of this.#rules.values()) {
+      const { action, counter } = rule
+      if (action.kind === 'webhook' || action.kind === 'disk' || !isMatch(rule, request)) continue
+      const firing = counter.match()
+      if (firing === undefined) continue
+      if (action.kind === 'latency') latencies.push({ ms: action.ms, firing })
+      else return { latencies, fault: { action, firing, expireToken: (digest) => addBounded(rule.expired, digest) } }
+    }
+    return { latencies, fault: undefined }
+  }
+
+  get hasExpiredTokens(): boolean {
+    for (const { expired } of this.#rules.values()) if (expired.size > 0) return true
+    return false
+  }
+
+  /** True if a rule has expired the token; counts it for the first such rule. */
+  refusesToken(digest: string): boolean {
+    for (const { expired, counter } of this.#rules.values()) {
+      if (!expired.has(digest)) continue
+      counter.fireAgain()
+      return true
+    }
+    return false
+  }
+
+  refusesWebhook(name: string): boolean {
+    return this.#fires('webhook', ({ names }) => names === undefined || names.has(name))
+  }
+
+  refusesCommit(): boolean {
+    return this.#fires('disk', () => true)
+  }
+
+  #fires(kind: FaultAction['kind'], matches: (match: ParsedRule['match']) => boolean): boolean {
+    for (const { action, match, counter } of this.#rules.values()) {
+      const firing = action.kind === kind && matches(match) ? counter.match() : undefined
+      firing?.fire()
+      if (firing !== undefined) return true
+    }
+    return false
+  }
+
+  #remove(id: string): void {
+    const rule = this.#rules.get(id)
+    if (rule === undefined) return
+    this.#rules.delete(id)
+    if (matchesNames(rule)) this.#naming--
+  }
+}
+
+const matchesNames = ({ match, action }: ParsedRule): boolean => match.names !== undefined && action.kind !== 'webhook'
+
+function isMatch({ action, match }: ActiveRule, request: TokenRequest): boolean {
+  if (action.kind === 'watch' && request.verb !== 'watch') return false
+  if (action.kind !== 'expireToken') return matchesRequest(match, request)
+  // The token of an administrator who impersonates the user does not expire.
+  return request.tokenUser !== undefined && matchesRequest(match, { ...request, user: request.tokenUser })
+}
+
+function addBounded(digests: Set<string>, digest: string): void {
+  const [first] = digests
+  if (digests.size >= maxExpiredTokens && first !== undefined) digests.delete(first)
+  digests.add(digest)
+}
+
+const timesText = (matched: number): string =>
+  matched === 0 ? 'nothing matched' : `matched ${matched === 1 ? 'once' : `${matched} times`}`

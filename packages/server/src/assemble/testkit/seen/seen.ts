@@ -1,0 +1,70 @@
+// What a test can see of a server: its requests, whether it is idle, the history of objects, and what clients left open.
+
+import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { StoredObject } from '../../../objects/entry/stored-object.js'
+import type { Storage } from '../../../storage/storage.js'
+import { type ObjectRef, type ResolvedRef, resolveRef } from '../object-ref.js'
+import { ChangeRecord } from './change-record.js'
+import { explainFailure } from './explain.js'
+import { type IdleOptions, type IdleParts, waitForIdle } from './idle.js'
+import { ClientConnections, type Leak, ownUserAgent } from './leaks.js'
+import { ObjectHistory } from './object-history.js'
+import { RequestLog } from './request-log.js'
+
+/** Part of the embedding API. */
+export interface SeenServer {
+  /** Requests of all clients, the last 1,000. */
+  readonly requests: RequestLog
+  /**
+   * Resolves when controllers have nothing queued, no request is in progress and watchers were sent everything. Rejects after the timeout
+   * (10 s) with a list of what is busy.
+   */
+  idle(options?: IdleOptions): Promise<void>
+  /** Every version of an object since the start, with who changed which field. */
+  history(ref: ObjectRef): ObjectHistory
+  /** Open watches, and connections of other clients than the ones of this server; after `close`, the ones that were open then. */
+  leaks(): readonly Leak[]
+  /** Runs `work`. If it throws, the error's message shows the last requests, events and changes of the objects. */
+  explain<T>(refs: ObjectRef | readonly ObjectRef[], work: () => T | Promise<T>): Promise<T>
+}
+
+export interface SeenParts extends IdleParts {
+  readonly catalogs: CatalogSource
+  readonly storage: Storage
+}
+
+export class Seen {
+  readonly requests = new RequestLog()
+  readonly changes = new ChangeRecord()
+  readonly ownUserAgent = ownUserAgent
+  readonly #connections = new ClientConnections()
+  readonly hooks = [this.requests.hooks, this.#connections.hooks]
+  #leaksAtClose: readonly Leak[] | undefined
+
+  /** Listener for the commits of requests and of the server's start. */
+  readonly onCommit = (written: StoredObject, call?: Call): void => {
+    this.#recordAuthor(written, call)
+    if (call !== undefined) this.requests.onCommit(written, call)
+  }
+  readonly #recordAuthor = this.changes.listener()
+
+  server(parts: SeenParts): SeenServer {
+    const historyOf = (ref: ResolvedRef): ObjectHistory => new ObjectHistory(ref, this.changes.of(ref.key), parts.storage.read(ref.key))
+    const catalog = () => parts.catalogs.current
+    const explained = { catalog, store: parts.engine.store, requests: this.requests, historyOf }
+    return {
+      requests: this.requests,
+      idle: (options) => waitForIdle(parts, this.requests, options),
+      history: (ref) => historyOf(resolveRef(catalog(), ref)),
+      leaks: () => this.#leaksAtClose ?? this.#connections.leaks(this.requests),
+      explain: (refs, work) => explainFailure(explained, refs, work),
+    }
+  }
+
+  /** Must be called before the server closes its connections. */
+  beforeClose(): void {
+    this.#leaksAtClose ??= this.#connections.leaks(this.requests)
+    this.requests.close()
+  }
+}

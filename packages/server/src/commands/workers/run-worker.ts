@@ -1,0 +1,188 @@
+// The main program of a worker process: a whole API server that shares the store, audit log and metrics of the primary.
+
+import { writeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
+import { assemble } from '../../assemble/assemble.js'
+import { plainFamilies } from '../../assemble/metrics/merge-families.js'
+import { workerSettings } from '../../assemble/processes/divide-limits.js'
+import type { ReadFamilies, WorkerRole } from '../../assemble/processes/process-role.js'
+import type { RunningServer } from '../../assemble/running-server.js'
+import type { LineWriter } from '../../audit/log-backend.js'
+import type { Family } from '../../http/metrics/prometheus-exposition.js'
+import type { ConnectionSource } from '../../net/listen/connection-source.js'
+import type { Settings } from '../../options/settings.js'
+import { explainStartupError, StartupError } from '../../options/startup-error.js'
+import { revisionReader } from '../../storage/primary/revision-file.js'
+import { openWorkerStorage, type WorkerStorage } from '../../storage/primary/worker-storage.js'
+import { type CommandProcess, exitCodes } from '../command-process.js'
+import { closeImmediately, logUncaughtErrors } from '../graceful-shutdown.js'
+import { packageVersion } from '../version.js'
+import { revisionDescriptor, type StartMessage, storageDescriptor, type ToPrimary, type ToWorker } from './worker-messages.js'
+
+interface WorkerOptions extends Pick<CommandProcess, 'signals'> {
+  readonly logger: Logger
+  readonly exit: (code: number) => void
+}
+
+export async function runWorker(settings: Settings, options: WorkerOptions): Promise<void> {
+  const channel = new PrimaryChannel()
+  const { signals } = options
+  // A terminal sends Ctrl-C to all processes; the primary tells when to end.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) signals.on(signal, () => undefined)
+  const start = await channel.start()
+  const logger = withWorker(options.logger, start.worker)
+  try {
+    checkVersion(start.version)
+    const server = await startServer(settings, { start, logger, channel })
+    logUncaughtErrors(signals, logger, () => void closeImmediately(server).then(() => options.exit(exitCodes.failure)))
+    channel.onStop((immediately) => {
+      const closed = immediately ? closeImmediately(server) : server.close()
+      closed.then(
+        () => options.exit(exitCodes.success),
+        (error: unknown) => {
+          logger.error({ error }, 'the shutdown of the worker process failed')
+          options.exit(exitCodes.failure)
+        },
+      )
+    })
+    channel.send({ type: 'ready' })
+  } catch (error) {
+    const reason = explainStartupError(error) ?? `start failed: ${error instanceof Error ? error.stack : String(error)}`
+    channel.send({ type: 'failed', reason }, () => options.exit(exitCodes.failure))
+  }
+}
+
+function checkVersion(running: string): void {
+  if (running !== packageVersion())
+    throw new StartupError(`version ${packageVersion()} is installed, but version ${running} is running: restart the server`)
+}
+
+interface ServerParts {
+  readonly start: StartMessage
+  readonly logger: Logger
+  readonly channel: PrimaryChannel
+}
+
+function startServer(settings: Settings, { start, logger, channel }: ServerParts): Promise<RunningServer> {
+  let storage: WorkerStorage | undefined
+  const role: WorkerRole = {
+    kind: 'worker',
+    number: start.worker,
+    connections: channel.connections(start),
+    openStorage: async (path) => {
+      const stream = new Socket({ fd: storageDescriptor, readable: true, writable: true })
+      const onLost = (reason: string): void => endOrphan(start.worker, reason)
+      const sharedRevision = start.hasRevisionFile ? revisionReader(revisionDescriptor, start.primary) : undefined
+      storage = await openWorkerStorage({ path, stream, nonce: start.nonce, sharedRevision, logger, onLost })
+      return storage
+    },
+    auditLog: auditLogOf(() => storage),
+    families: (own) => channel.families(own),
+  }
+  return assemble(workerSettings(settings), logger, { role })
+}
+
+const auditLogOf = (storage: () => WorkerStorage | undefined): LineWriter => ({
+  append: async (lines) => storage()?.appendLines(lines),
+  close: async () => undefined,
+})
+
+/** Writes at once: the process ends, and with it its connections. */
+function endOrphan(worker: number, reason: string): never {
+  try {
+    writeSync(2, `cluster-apiserver: worker ${worker} ends, because the primary process is gone: ${reason}\n`)
+  } catch {
+    // Nobody reads the output.
+  }
+  process.exit(exitCodes.failure)
+}
+
+const withWorker = ({ debug, info, warn, error }: Logger, worker: number): Logger => ({
+  debug: (fields, message) => debug({ worker, ...fields }, message),
+  info: (fields, message) => info({ worker, ...fields }, message),
+  warn: (fields, message) => warn({ worker, ...fields }, message),
+  error: (fields, message) => error({ worker, ...fields }, message),
+})
+
+/** Messages from and to the primary. */
+class PrimaryChannel {
+  readonly #collecting = new Map<number, (families: readonly Family[]) => void>()
+  #start: ((message: StartMessage) => void) | undefined
+  #stop: ((immediately: boolean) => void) | undefined
+  /** A stop that arrived during the start. */
+  #stopped: { readonly immediately: boolean } | undefined
+  #readOwn: ReadFamilies = async () => []
+  #accept: ((socket: Socket) => void) | undefined
+  #number = 0
+  #lastId = 0
+
+  start(): Promise<StartMessage> {
+    return new Promise((resolve) => {
+      this.#start = resolve
+      process.on('message', (message: ToWorker, socket: unknown) => this.#receive(message, socket))
+      process.once('disconnect', () => endOrphan(this.#number, 'it closed the channel'))
+      this.send({ type: 'hello' })
+    })
+  }
+
+  onStop(stop: (immediately: boolean) => void): void {
+    this.#stop = stop
+    if (this.#stopped !== undefined) stop(this.#stopped.immediately)
+  }
+
+  families(own: ReadFamilies): ReadFamilies {
+    this.#readOwn = own
+    return () =>
+      new Promise((resolve) => {
+        const id = ++this.#lastId
+        this.#collecting.set(id, resolve)
+        this.send({ type: 'metrics', id })
+      })
+  }
+
+  send(message: ToPrimary, sent: () => void = () => undefined): void {
+    process.send?.(message, undefined, {}, sent)
+  }
+
+  connections({ address, port }: StartMessage): ConnectionSource {
+    return {
+      address,
+      port,
+      begin: (accept) => {
+        this.#accept = accept
+      },
+      end: () => {
+        this.#accept = undefined
+        this.send({ type: 'closed' })
+      },
+    }
+  }
+
+  #receive(message: ToWorker, socket: unknown): void {
+    if (message.type === 'connection') this.#receiveConnection(message.id, socket)
+    else if (message.type === 'start') {
+      this.#number = message.worker
+      this.#start?.(message)
+    } else if (message.type === 'collect') void this.#sendOwn(message.id)
+    else if (message.type === 'collected') {
+      this.#collecting.get(message.id)?.(message.families)
+      this.#collecting.delete(message.id)
+    } else if (message.type === 'stop') {
+      this.#stopped = message
+      this.#stop?.(message.immediately)
+    }
+  }
+
+  /** The client may have disconnected meanwhile: then there is no socket. */
+  #receiveConnection(id: number, socket: unknown): void {
+    this.send({ type: this.#accept === undefined ? 'refused' : 'accepted', id })
+    if (!(socket instanceof Socket)) return
+    if (this.#accept === undefined) socket.destroy()
+    else this.#accept(socket)
+  }
+
+  async #sendOwn(id: number): Promise<void> {
+    this.send({ type: 'collected', id, families: plainFamilies(await this.#readOwn()) })
+  }
+}

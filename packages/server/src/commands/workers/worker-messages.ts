@@ -1,0 +1,45 @@
+// Messages between the primary and its workers that are rare: start, shutdown and metrics. Changes and commits have a stream of their own.
+
+import type { Family } from '../../http/metrics/prometheus-exposition.js'
+
+/** Descriptor of the stream in a worker, after the IPC channel. The stream has no name, so no other process can connect to it. */
+export const storageDescriptor = 4
+/** Descriptor of the file with the newest revision. */
+export const revisionDescriptor = 5
+
+export interface StartMessage {
+  readonly type: 'start'
+  /** From 1. */
+  readonly worker: number
+  /** Random; the first frame of the stream repeats it. */
+  readonly nonce: string
+  /** Version of the primary. The files on disk may have another one after an upgrade. */
+  readonly version: string
+  /** Process id of the primary. */
+  readonly primary: number
+  /** True if the worker has inherited the file with the newest revision. */
+  readonly hasRevisionFile: boolean
+  /** Of the port that the primary has opened. */
+  readonly address: string
+  readonly port: number
+}
+
+export type ToWorker =
+  | StartMessage
+  /** Comes with a socket. */
+  | { readonly type: 'connection'; readonly id: number }
+  | { readonly type: 'collect'; readonly id: number }
+  | { readonly type: 'collected'; readonly id: number; readonly families: readonly Family[] }
+  | { readonly type: 'stop'; readonly immediately: boolean }
+
+export type ToPrimary =
+  | { readonly type: 'hello' }
+  | { readonly type: 'ready' }
+  /** The worker has the connection, or has ended its port: then another worker gets it. */
+  | { readonly type: 'accepted' | 'refused'; readonly id: number }
+  /** The worker takes no further connections. */
+  | { readonly type: 'closed' }
+  /** The start failed; `reason` is for the operator. */
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'metrics'; readonly id: number }
+  | { readonly type: 'collected'; readonly id: number; readonly families: readonly Family[] }

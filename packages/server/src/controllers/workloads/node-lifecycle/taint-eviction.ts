@@ -1,0 +1,98 @@
+// Deletes the pods of a node with NoExecute taints that do not tolerate them, or no longer.
+
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import type { Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import type { Run } from '../../framework/controller.js'
+import { ignoreErrors, notFoundOrConflict } from '../../framework/internal-call.js'
+import type { Outcome } from '../../framework/work-queue.js'
+import { isTerminating, readObject, type WorkloadParts } from '../kit/workload-parts.js'
+import { Writer } from '../kit/writer.js'
+import { podsOnNode } from './pods-on-node.js'
+import { tolerationSeconds } from './toleration-time.js'
+
+interface Resources {
+  readonly nodes: Resource
+  readonly pods: Resource
+}
+
+interface ScheduledPod {
+  readonly pod: Pod
+  readonly sinceMs: number
+}
+
+export class TaintEviction {
+  readonly #parts: WorkloadParts
+  readonly #writer: Writer
+  /** Pods that tolerate the taints of their node for some time: node, uid of the pod. As in the reference, a restart begins anew. */
+  readonly #scheduled = new Map<string, ReadonlyMap<string, ScheduledPod>>()
+
+  constructor(parts: WorkloadParts) {
+    this.#parts = parts
+    this.#writer = new Writer(parts, 'node-controller', 'taint-controller')
+  }
+
+  /** Checks the pods of one node. */
+  async reconcile(name: string, { nodes, pods }: Resources, run: Run): Promise<Outcome> {
+    const { clock } = this.#parts.engine
+    const node = readObject<Node>(this.#parts, { resource: nodes, namespace: '', name })
+    if (node === undefined) {
+      this.#scheduled.delete(name)
+      return undefined
+    }
+    const before = this.#scheduled.get(name) ?? new Map<string, ScheduledPod>()
+    const scheduled = new Map<string, ScheduledPod>()
+    const evicted = new Set<string>()
+    const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
+    const nowMs = clock.now()
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const pod of taints.length === 0 ? [] : await podsOnNode(this.#parts, pods, { node: name, run })) {
+      if (isTerminating(pod)) continue
+      const seconds = tolerationSeconds(taints, pod.spec?.tolerations ?? [])
+      if (seconds === undefined) continue
+      const uid = pod.metadata?.uid ?? ''
+      const sinceMs = before.get(uid)?.sinceMs ?? nowMs
+      const leftMs = sinceMs + seconds * 1000 - nowMs
+      if (leftMs <= 0) {
+        evicted.add(uid)
+        await this.#evict(pods, pod)
+      } else {
+        scheduled.set(uid, { pod, sinceMs })
+        nextMs = Math.min(nextMs, leftMs)
+      }
+    }
+    if (scheduled.size === 0) this.#scheduled.delete(name)
+    else this.#scheduled.set(name, scheduled)
+    for (const [uid, { pod }] of before) if (!scheduled.has(uid) && !evicted.has(uid)) await this.#cancel(pods, pod)
+    return Number.isFinite(nextMs) ? { afterMs: nextMs } : undefined
+  }
+
+  async #evict(pods: Resource, pod: Pod): Promise<void> {
+    const { gates, clock } = this.#parts.engine
+    await this.#writer.event(pods, pod, {
+      type: 'Normal',
+      reason: 'TaintManagerEviction',
+      message: `Marking for deletion Pod ${pod.metadata?.namespace}/${pod.metadata?.name}`,
+    })
+    if (gates('PodDisruptionConditions')) {
+      const condition = {
+        type: 'DisruptionTarget',
+        status: 'True',
+        reason: 'DeletionByTaintManager',
+        message: 'Taint manager: deleting due to NoExecute taint',
+        lastTransitionTime: timeOf(clock.now()),
+      }
+      const patch = { status: { conditions: [condition] } }
+      await ignoreErrors(notFoundOrConflict, this.#writer.patch(pods, pod, { type: 'strategic', patch, subresource: 'status' }))
+    }
+    await ignoreErrors(notFoundOrConflict, this.#writer.delete(pods, pod))
+  }
+
+  async #cancel(pods: Resource, pod: Pod): Promise<void> {
+    await this.#writer.event(pods, pod, {
+      type: 'Normal',
+      reason: 'TaintManagerEviction',
+      message: `Cancelling deletion of Pod ${pod.metadata?.namespace}/${pod.metadata?.name}`,
+    })
+  }
+}
