@@ -1,4 +1,4 @@
-// The audit log of a whole server: what it says of requests, at which stages, and what happens when it cannot be written.
+// Audit log of a whole server: policy levels, stages, redaction, escaping, write failures, webhook backend.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { ApiClient } from './kit/api-client.js'
-import { type Embedded, startEmbedded, tokenOf } from './kit/embedded.js'
-import { RawSocket } from './kit/raw-socket.js'
+import { ApiClient } from '../../../test/kit/api-client.js'
+import { type Embedded, startEmbedded, tokenOf } from '../../../test/kit/embedded.js'
+import { RawSocket } from '../../../test/kit/network/raw-socket.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'audit-test-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,7 +28,7 @@ writeFileSync(
       { level: 'Metadata', nonResourceURLs: ['/version', '/nope'] },
       { level: 'Metadata', verbs: ['get'], resources: [{ group: '', resources: ['nodes'] }] },
       rule('RequestResponse', 'whole'),
-      rule('RequestResponse', 'lean', { omitManagedFields: true, omitStages: ['RequestReceived'] }),
+      rule('RequestResponse', 'metadata', { omitManagedFields: true, omitStages: ['RequestReceived'] }),
       rule('Request', 'sent', { omitStages: ['RequestReceived'] }),
     ],
   }),
@@ -56,22 +56,20 @@ interface Event {
 const eventsOf = (path: string): readonly Event[] =>
   readFileSync(path, 'utf8')
     .split('\n')
-    // The last one is being written, or empty.
     .slice(0, -1)
     .map((line) => JSON.parse(line) as Event)
 
-describe('the log', () => {
+describe('audit log', () => {
   const log = join(folder, 'audit.log')
   let embedded: Embedded
   before(async () => {
     embedded = await startEmbedded('memory', [`--audit-policy-file=${policyPath}`, `--audit-log-path=${log}`])
-    for (const name of ['whole', 'lean', 'sent', 'silent']) {
+    for (const name of ['whole', 'metadata', 'sent', 'silent']) {
       await embedded.client.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     }
   })
   after(() => embedded.close())
 
-  /** The events of one request, by the name under which its client looks for it. */
   async function eventsFor(id: string, count: number): Promise<readonly Event[]> {
     const found = (): readonly Event[] => eventsOf(log).filter(({ auditID }) => auditID === id)
     for (const until = Date.now() + 60_000; found().length < count && Date.now() < until; ) await setTimeout(10)
@@ -83,7 +81,7 @@ describe('the log', () => {
   const send = (id: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     embedded.client.send({ method, path, headers: { 'audit-id': id, ...headers }, ...(body === undefined ? {} : { body }) })
 
-  test('one name leads from the answer through every line', async () => {
+  test('the Audit-ID of the response is in every event of the request', async () => {
     const { headers } = await send('trace-1', 'GET', '/version')
     assert.equal(headers['audit-id'], 'trace-1')
     const events = await eventsFor('trace-1', 2)
@@ -99,7 +97,7 @@ describe('the log', () => {
     assert.equal(events[1]?.annotations?.['authorization.cluster.io/decision'], 'allow')
   })
 
-  test('a creation with what was sent and answered, without a second write of its name in the path', async () => {
+  test('create: request and response object, and the name from the response', async () => {
     await send('create-1', 'POST', '/api/v1/namespaces/whole/configmaps', configMap('one'))
     const [received, complete] = await eventsFor('create-1', 2)
     assert.equal(received?.objectRef?.name, undefined)
@@ -110,10 +108,10 @@ describe('the log', () => {
   })
 
   for (const accept of ['application/json', 'application/yaml', 'application/vnd.cluster.protobuf']) {
-    test(`a list as ${accept} is shown as JSON`, async () => {
+    test(`a list as ${accept} is logged as JSON`, async () => {
       const id = `list-${accept}`
-      await send(`seed-${accept}`, 'POST', '/api/v1/namespaces/lean/configmaps', configMap('listed'))
-      await send(id, 'GET', '/api/v1/namespaces/lean/configmaps?fieldSelector=metadata.name%3Dlisted&pretty=1', undefined, { accept })
+      await send(`seed-${accept}`, 'POST', '/api/v1/namespaces/metadata/configmaps', configMap('listed'))
+      await send(id, 'GET', '/api/v1/namespaces/metadata/configmaps?fieldSelector=metadata.name%3Dlisted&pretty=1', undefined, { accept })
       const [complete] = await eventsFor(id, 1)
       assert.equal(complete?.stage, 'ResponseComplete')
       assert.equal(complete?.objectRef?.name, 'listed')
@@ -123,7 +121,7 @@ describe('the log', () => {
     })
   }
 
-  test('patches and options of deletions, and no answer where only requests are wanted', async () => {
+  test('patches and delete options are logged; level Request has no response object', async () => {
     await send('seed-sent', 'POST', '/api/v1/namespaces/sent/configmaps', configMap('p'))
     const path = '/api/v1/namespaces/sent/configmaps/p'
     await send('patch-1', 'PATCH', path, { data: { k: 'w' } }, { 'content-type': 'application/merge-patch+json' })
@@ -142,16 +140,16 @@ describe('the log', () => {
     assert.equal(deleted?.responseStatus?.status, 'Success')
   })
 
-  test('what is carried out beside the event loop is told of as well', async () => {
+  test('a request that runs in a worker thread is logged', async () => {
     const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, 'x']))
-    await send('heavy-1', 'POST', '/api/v1/namespaces/whole/configmaps', { ...configMap('heavy'), data })
-    const [, complete] = await eventsFor('heavy-1', 2)
+    await send('worker-1', 'POST', '/api/v1/namespaces/whole/configmaps', { ...configMap('heavy'), data })
+    const [, complete] = await eventsFor('worker-1', 2)
     assert.deepEqual([complete?.responseStatus?.code, complete?.objectRef?.name], [201, 'heavy'])
     assert.equal(Object.keys(complete?.requestObject?.data ?? {}).length, 20_000)
     assert.equal(complete?.responseObject?.kind, 'ConfigMap')
   })
 
-  test('a watch has a stage in between, and no objects', async () => {
+  test('a watch has the stage ResponseStarted and no objects', async () => {
     await send('watch-1', 'GET', '/api/v1/namespaces/whole/configmaps?watch=1&timeoutSeconds=1')
     const events = await eventsFor('watch-1', 3)
     assert.deepEqual(
@@ -161,32 +159,32 @@ describe('the log', () => {
     assert.ok(events.every(({ responseObject }) => responseObject === undefined))
   })
 
-  test('a stranger is told of once', async () => {
+  test('an unauthenticated request has one event', async () => {
     const { url, caPem } = embedded.server
-    const stranger = new ApiClient({ url, ca: caPem, token: 'unknown' })
-    await stranger.send({ path: '/version', headers: { 'audit-id': 'stranger-1' } })
-    stranger.close()
-    const events = await eventsFor('stranger-1', 1)
+    const unauthenticated = new ApiClient({ url, ca: caPem, token: 'unknown' })
+    await unauthenticated.send({ path: '/version', headers: { 'audit-id': 'unauthenticated-1' } })
+    unauthenticated.close()
+    const events = await eventsFor('unauthenticated-1', 1)
     assert.deepEqual(
       events.map(({ stage, user, responseStatus, annotations }) => [stage, user, responseStatus?.code, annotations]),
       [['ResponseStarted', {}, 401, undefined]],
     )
   })
 
-  test('what no rule names is not told of', async () => {
+  test('requests that match no rule are not logged', async () => {
     await send('silent-1', 'POST', '/api/v1/namespaces/silent/configmaps', configMap('s'))
     await send('nope-1', 'GET', '/nope')
     await eventsFor('nope-1', 2)
     assert.deepEqual(await eventsFor('silent-1', 0), [])
   })
 
-  test('errors are told as they are answered', async () => {
+  test('errors are logged with code and message', async () => {
     await send('missing-1', 'GET', '/api/v1/nodes/none')
     const [, complete] = await eventsFor('missing-1', 2)
     assert.deepEqual([complete?.responseStatus?.code, complete?.responseStatus?.message], [404, 'nodes "none" not found'])
   })
 
-  test('nothing that a client sends makes a line of its own, or another name for its request', async () => {
+  test('clients cannot forge lines or audit IDs', async () => {
     const raw = async (method: string, path: string, lines: readonly string[], body = ''): Promise<void> => {
       const socket = await RawSocket.open({ url: embedded.server.url, ca: embedded.server.caPem })
       const length = Buffer.byteLength(body)
@@ -219,7 +217,7 @@ describe('the log', () => {
     await raw('PATCH', `${maps}/odd`, [patch], `\n{ "data"\n: {"k" :\r "\u2028\u0085"} }\n`)
     await raw('PATCH', `${maps}/odd`, [patch], `{}\n${forged}`)
     await raw('PATCH', `${maps}/odd`, [patch], `{"data":${'['.repeat(5000)}${']'.repeat(5000)}}`)
-    // Each line is an event, and each of its characters can be shown.
+    // Each line is an event without control characters.
     const text = readFileSync(log, 'utf8')
     const events = eventsOf(log).slice(before)
     assert.ok(events.length >= 16, `${events.length} events`)
@@ -230,7 +228,7 @@ describe('the log', () => {
     )
   })
 
-  test('of secrets nothing but their names is shown where only metadata are wanted, whatever is wrong with them', async () => {
+  test('level Metadata logs nothing of Secrets but their names, also for invalid requests', async () => {
     const secrets = '/api/v1/namespaces/whole/secrets'
     const merge = { 'content-type': 'application/merge-patch+json' }
     await send('secret-1', 'POST', secrets, { metadata: { name: 's', annotations: { a: 'hidden' } }, stringData: { k: 'hidden' } })
@@ -256,7 +254,7 @@ describe('the log', () => {
     )
   })
 
-  test('metrics', async () => {
+  test('audit metrics', async () => {
     const { text } = await embedded.client.get('/metrics')
     assert.match(text, /^apiserver_audit_event_total [1-9]/m)
     assert.match(text, /^apiserver_audit_level_total\{level="RequestResponse"\} [1-9]/m)
@@ -264,18 +262,18 @@ describe('the log', () => {
   })
 })
 
-describe('a log that cannot be written', () => {
+describe('audit log that cannot be written', () => {
   for (const { mode, status, rejected } of [
     { mode: 'blocking', status: 200, rejected: 0 },
     { mode: 'blocking-strict', status: 500, rejected: 1 },
   ]) {
-    test(`with the mode ${mode}`, async () => {
+    test(`mode ${mode}`, async () => {
       const flags = [`--audit-policy-file=${policyPath}`, '--audit-log-path=/dev/full', `--audit-log-mode=${mode}`]
       const embedded = await startEmbedded('memory', flags)
       try {
-        const answer = await embedded.client.get('/version')
-        assert.equal(answer.status, status)
-        if (status === 500) assert.equal(answer.text, 'Internal Server Error: "/version": failed to store audit event\n')
+        const response = await embedded.client.get('/version')
+        assert.equal(response.status, status)
+        if (status === 500) assert.equal(response.text, 'Internal Server Error: "/version": failed to store audit event\n')
         const { text } = await embedded.client.get('/metrics')
         assert.match(text, new RegExp(`^apiserver_audit_requests_rejected_total ${rejected}$`, 'm'))
         assert.match(text, /^apiserver_audit_error_total\{plugin="log"\} [1-9]/m)
@@ -285,27 +283,27 @@ describe('a log that cannot be written', () => {
     })
   }
 
-  test('a place where no file can be is said at start', async () => {
+  test('an unusable path fails the start', async () => {
     const flags = [`--audit-policy-file=${policyPath}`, '--audit-log-path=/dev/null/audit.log']
     await assert.rejects(startEmbedded('memory', flags), /--audit-log-path: cannot write to \/dev\/null\/audit\.log/)
   })
 })
 
-test('with truncation, no length of a path, query or header keeps a request out of the log', async () => {
+test('with truncation, long paths, queries and headers are logged', async () => {
   const log = join(folder, 'truncated.log')
   const flags = ['--audit-log-truncate-enabled', `--audit-policy-file=${policyPath}`, `--audit-log-path=${log}`]
   const embedded = await startEmbedded('memory', flags)
-  // Each is written as six characters.
-  const many = '<'.repeat(50_000)
+  // Each is escaped to six characters.
+  const escaped = '<'.repeat(50_000)
   const get = (id: string, path: string, headers: Record<string, string> = {}) =>
     embedded.client.send({ method: 'GET', path, headers: { 'audit-id': id, ...headers } })
-  await get('query', `/api/v1/namespaces/whole/configmaps/x?a=${many}`)
+  await get('query', `/api/v1/namespaces/whole/configmaps/x?a=${escaped}`)
   await get('name', `/api/v1/namespaces/whole/configmaps/${'%3C'.repeat(20_000)}`)
   await get(
     'quotes',
-    `/api/v1/namespaces/whole/configmaps?a=${'a'.repeat(40_000)}&b=${many.slice(0, 15_000)}&fieldSelector=metadata.name="}`,
+    `/api/v1/namespaces/whole/configmaps?a=${'a'.repeat(40_000)}&b=${escaped.slice(0, 15_000)}&fieldSelector=metadata.name="}`,
   )
-  await get('extra', '/api/v1/namespaces/whole/configmaps', { 'impersonate-user': 'u', 'impersonate-extra-x': many })
+  await get('extra', '/api/v1/namespaces/whole/configmaps', { 'impersonate-user': 'u', 'impersonate-extra-x': escaped })
   await embedded.close()
   const found = eventsOf(log).map(({ auditID, stage, objectRef, annotations }) => [
     auditID,
@@ -324,7 +322,7 @@ test('with truncation, no length of a path, query or header keeps a request out 
   )
 })
 
-test('batches, the short format and truncation', async () => {
+test('batch mode, legacy format and truncation', async () => {
   const log = join(folder, 'short.log')
   const flags = [
     '--audit-log-mode=batch',
@@ -340,7 +338,7 @@ test('batches, the short format and truncation', async () => {
   assert.match(readFileSync(log, 'utf8'), /^\S+ AUDIT: id="[^"]+" stage="ResponseComplete" .* response="201"$/m)
 })
 
-test('a service that collects events', async () => {
+test('webhook backend', async () => {
   const lists: { readonly kind: string; readonly items: readonly Event[] }[] = []
   const service = createServer((request, response) => {
     let text = ''
@@ -358,10 +356,10 @@ test('a service that collects events', async () => {
   writeFileSync(config, `kind: Config\napiVersion: v1\nclusters:\n- name: a\n  cluster: {server: "http://127.0.0.1:${port}/events"}\n`)
   const flags = [`--audit-policy-file=${policyPath}`, `--audit-webhook-config-file=${config}`, '--audit-webhook-batch-max-wait=50ms']
   const embedded = await startEmbedded('memory', flags)
-  await embedded.client.get('/version', { 'audit-id': 'hooked-1' })
+  await embedded.client.get('/version', { 'audit-id': 'webhook-1' })
   await embedded.close()
   service.close()
-  const events = lists.flatMap(({ items }) => items).filter(({ auditID }) => auditID === 'hooked-1')
+  const events = lists.flatMap(({ items }) => items).filter(({ auditID }) => auditID === 'webhook-1')
   assert.deepEqual(
     events.map(({ stage }) => stage),
     ['RequestReceived', 'ResponseComplete'],

@@ -1,14 +1,15 @@
-// What a fresh server has to begin with: as the catalogue records it where that is at hand, and what later starts do about changes.
+// Bootstrap objects of a new server, compared with the catalogue (../shared/catalogue: objects recorded from kube-apiserver), and their
+// reconciliation at later starts.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
-import type { ApiClient } from './kit/api-client.js'
-import { clientOf } from './kit/embedded.js'
-import { expectStatus, until } from './kit/fixtures.js'
-import { repoRoot } from './kit/paths.js'
-import { newFolder } from './kit/server-process.js'
+import { ApiClient } from '../../../test/kit/api-client.js'
+import { clientOf } from '../../../test/kit/embedded.js'
+import { expectStatus, until, untilStatus } from '../../../test/kit/fixtures.js'
+import { repoRoot } from '../../../test/kit/paths.js'
+import { newFolder } from '../../../test/kit/server-process.js'
 
 const catalogue = `${process.env['CATALOGUE_ROOT'] ?? `${repoRoot}../shared/catalogue`}/`
 const hasCatalogue = existsSync(`${catalogue}bootstrap.json`)
@@ -33,12 +34,12 @@ const paths: Readonly<Record<string, string>> = {
   namespaces: '/api/v1/namespaces',
 }
 
-/** As many as the reference makes. */
 const counts: Readonly<Record<string, number>> = {
   clusterroles: 63,
   clusterrolebindings: 44,
-  roles: 7,
-  rolebindings: 7,
+  // Roles and RoleBindings: one more than in kube-apiserver, for the ConfigMap cluster-info.
+  roles: 8,
+  rolebindings: 8,
   flowschemas: 13,
   prioritylevelconfigurations: 8,
   apiservices: 27,
@@ -57,7 +58,7 @@ const everyVersion = [
   '--secure-port=0',
 ]
 
-/** The catalogue was taken from a server without loops, where nobody fills in the roles that collect. */
+/** The catalogue was recorded without controllers, so aggregated roles are empty in it. */
 const noAggregation = '--controllers=*,-clusterrole-aggregation'
 
 async function withServer(
@@ -74,7 +75,7 @@ async function withServer(
   }
 }
 
-/** An object without what every server says for itself; `<…>` in the recording stands for anything. */
+/** Removes server-specific fields; `<…>` in the recording matches anything. */
 function comparable(value: unknown, recorded: unknown): unknown {
   if (typeof recorded === 'string' && /<[a-z-]+>/.test(recorded)) return recorded
   if (Array.isArray(value)) return value.map((item, i) => comparable(item, Array.isArray(recorded) ? recorded[i] : undefined))
@@ -95,22 +96,22 @@ function recordedOf(name: string): readonly Recorded[] {
   return JSON.parse(readFileSync(`${catalogue}${(entry as { readonly file: string }).file}`, 'utf8')) as readonly Recorded[]
 }
 
-/** Names that differ with the installation are compared by their beginning. */
+/** Names that depend on the installation are compared by prefix. */
 const keyOf = ({ metadata }: Recorded): string => `${metadata.namespace ?? ''}/${metadata.name.replace(/^(cluster-apiserver-).*/, '$1')}`
 
-describe('what a fresh server has', () => {
+describe('bootstrap objects of a new server', () => {
   for (const identity of ['cluster', 'kubernetes'] as const) {
-    test(`as many of each kind as the reference, as ${identity}`, () =>
+    test(`as many of each kind as kube-apiserver, identity ${identity}`, () =>
       withServer({ identity, flags: everyVersion }, async (client) => {
         for (const [name, path] of Object.entries(paths)) {
-          const spoken = identity === 'cluster' ? path : path.replace('cluster.io', 'k8s.io')
-          const { items } = expectStatus(await client.get(spoken), 200).json
+          const servedPath = identity === 'cluster' ? path : path.replace('cluster.io', 'k8s.io')
+          const { items } = expectStatus(await client.get(servedPath), 200).json
           assert.equal(items.length, counts[name], name)
         }
       }))
   }
 
-  test('who extension servers may trust, and the role that reads it, where the server trusts its own authority alone', () =>
+  test('extension-apiserver-authentication and the role that reads it, with the default CAs', () =>
     withServer({}, async (client) => {
       const path = '/api/v1/namespaces/cluster-system/configmaps/extension-apiserver-authentication'
       const { data } = expectStatus(await client.get(path), 200).json
@@ -118,13 +119,27 @@ describe('what a fresh server has', () => {
       const roles = '/apis/rbac.authorization.cluster.io/v1/namespaces/cluster-system/roles'
       expectStatus(await client.get(`${roles}/extension-apiserver-authentication-reader`), 200)
       expectStatus(await client.delete(path), 200)
-      await until(
-        () => client.get(path),
-        ({ status }) => status === 200,
-      )
+      await untilStatus(() => client.get(path), 200)
     }))
 
-  test('every object is as the catalogue has it', { skip: !hasCatalogue && 'no catalogue beside the repository' }, () =>
+  test('cluster-info in the public namespace, which anonymous clients can read', async () => {
+    const server = await startServer({ flags: ['--advertise-address=192.0.2.7', '--secure-port=0'] })
+    const anonymous = new ApiClient({ url: server.url, ca: server.caPem })
+    try {
+      const configMaps = '/api/v1/namespaces/cluster-public/configmaps'
+      const { data } = expectStatus(await anonymous.get(`${configMaps}/cluster-info`), 200).json
+      const { kubeconfig = '' } = data as { readonly kubeconfig?: string }
+      assert.match(kubeconfig, /^ {4}server: https:\/\/192\.0\.2\.7:6443$/m)
+      const [, ca = ''] = /certificate-authority-data: (\S+)/.exec(kubeconfig) ?? []
+      assert.equal(Buffer.from(ca, 'base64').toString(), server.caPem)
+      expectStatus(await anonymous.get(configMaps), 403)
+    } finally {
+      anonymous.close()
+      await server.close({ immediately: true })
+    }
+  })
+
+  test('every object equals the catalogue', { skip: !hasCatalogue && 'no catalogue next to the repository' }, () =>
     withServer({ flags: [...everyVersion, noAggregation] }, async (client) => {
       for (const [name, path] of Object.entries(paths)) {
         const { items } = expectStatus(await client.get(path), 200).json
@@ -141,7 +156,7 @@ describe('what a fresh server has', () => {
     }),
   )
 
-  test('the original vocabulary where it belongs', () =>
+  test('identity kubernetes uses the names of Kubernetes', () =>
     withServer({ identity: 'kubernetes' }, async (client) => {
       const roles = '/apis/rbac.authorization.k8s.io/v1'
       const approver = expectStatus(
@@ -160,15 +175,14 @@ describe('what a fresh server has', () => {
     }))
 })
 
-/** Makes no difference to any object, but for that none of them were prepared for it when the server was built. */
+/** Changes no object; the build has prepared no bootstrap objects for this gate. */
 const otherGate = '--feature-gates=MinimizeIPTablesRestore=true'
 
-/** All that a server has to begin with, without what is different each time. */
 async function everythingOf(client: ApiClient, identity: 'cluster' | 'kubernetes'): Promise<readonly string[]> {
   const shown: string[] = []
   for (const path of [...Object.values(paths), '/api/v1/serviceaccounts']) {
-    const spoken = identity === 'cluster' ? path : path.replace('cluster.io', 'k8s.io')
-    const { items } = expectStatus(await client.get(spoken), 200).json
+    const servedPath = identity === 'cluster' ? path : path.replace('cluster.io', 'k8s.io')
+    const { items } = expectStatus(await client.get(servedPath), 200).json
     for (const { metadata, ...item } of items) {
       const { uid, resourceVersion, creationTimestamp, ...rest } = metadata
       assert.ok(uid && resourceVersion && creationTimestamp, metadata.name)
@@ -181,59 +195,60 @@ async function everythingOf(client: ApiClient, identity: 'cluster' | 'kubernetes
   return shown
 }
 
-describe('what the build has prepared is what a start makes', () => {
-  for (const identity of ['cluster', 'kubernetes'] as const)
-    for (const place of ['in memory', 'in a folder'] as const)
-      test(`as ${identity}, ${place}`, async () => {
-        const dataDir = newFolder()
-        const folders = place === 'in memory' ? [{}, {}] : [{ dataDir: `${dataDir}/a` }, { dataDir: `${dataDir}/b` }]
-        const options = { identity, flags: ['--advertise-address=192.0.2.7'] }
-        let prepared: readonly string[] = []
-        try {
-          await withServer({ ...options, ...folders[0] }, async (client) => {
-            prepared = await everythingOf(client, identity)
-          })
-          assert.ok(prepared.length > 150)
-          await withServer({ ...options, ...folders[1], flags: [...options.flags, otherGate] }, async (client) => {
-            // Loops do the rest behind the start.
-            const made = await until(
-              () => everythingOf(client, identity),
-              (found) => found.join() === prepared.join(),
-            ).catch(() => everythingOf(client, identity))
-            assert.deepEqual(made, prepared)
-          })
-        } finally {
-          rmSync(dataDir, { recursive: true, force: true })
-        }
-      })
+describe('bootstrap objects prepared by the build equal those created at start', () => {
+  for (const [identity, storage] of [
+    ['cluster', 'in a folder'],
+    ['kubernetes', 'in memory'],
+  ] as const)
+    test(`identity ${identity}, ${storage}`, async () => {
+      const dataDir = newFolder()
+      const folders = storage === 'in memory' ? [{}, {}] : [{ dataDir: `${dataDir}/a` }, { dataDir: `${dataDir}/b` }]
+      const options = { identity, flags: ['--advertise-address=192.0.2.7'] }
+      let prepared: readonly string[] = []
+      try {
+        await withServer({ ...options, ...folders[0] }, async (client) => {
+          prepared = await everythingOf(client, identity)
+        })
+        assert.ok(prepared.length > 150)
+        await withServer({ ...options, ...folders[1], flags: [...options.flags, otherGate] }, async (client) => {
+          const created = await until(
+            () => everythingOf(client, identity),
+            (found) => found.join() === prepared.join(),
+          ).catch(() => everythingOf(client, identity))
+          assert.deepEqual(created, prepared)
+        })
+      } finally {
+        rmSync(dataDir, { recursive: true, force: true })
+      }
+    })
 
-  test('without the loop that fills in roles that collect, nobody does', () =>
+  test('without the clusterrole-aggregation controller, aggregated roles have no rules', () =>
     withServer({ flags: [noAggregation] }, async (client) => {
       const { json } = expectStatus(await client.get('/apis/rbac.authorization.cluster.io/v1/clusterroles/admin'), 200)
       assert.equal(json['rules'], null)
     }))
 })
 
-describe('what a later start puts into order', () => {
-  for (const [before, flags] of Object.entries({ 'with more versions': everyVersion, 'as it is now': [] }))
-    test(`roles, flow schemas and API services of a server that was started ${before}`, () => putIntoOrder(flags))
+describe('reconciliation at a later start', () => {
+  for (const [before, flags] of Object.entries({ 'with more versions': everyVersion, 'with the same versions': [] }))
+    test(`roles, flow schemas and API services of a server that was started ${before}`, () => checkReconciliation(flags))
 
-  const putIntoOrder = async (firstFlags: readonly string[]): Promise<void> => {
+  const checkReconciliation = async (firstFlags: readonly string[]): Promise<void> => {
     const dataDir = newFolder()
     const roles = '/apis/rbac.authorization.cluster.io/v1'
     const flows = '/apis/flowcontrol.apiserver.cluster.io/v1beta3'
     const merge = { 'content-type': 'application/merge-patch+json' }
     const patch = async (client: ApiClient, path: string, body: object) =>
       expectStatus(await client.send({ method: 'PATCH', path, headers: merge, body }), 200)
-    const own = { verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] }
+    const customRule = { verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] }
     const autoupdate = 'rbac.authorization.cluster.io/autoupdate'
     try {
       let before = ''
       await withServer({ dataDir, flags: firstFlags }, async (client) => {
         before = (await client.get(`${roles}/clusterroles/system:heapster`)).json.metadata.resourceVersion
-        await patch(client, `${roles}/clusterroles/system:discovery`, { rules: [own] })
+        await patch(client, `${roles}/clusterroles/system:discovery`, { rules: [customRule] })
         await patch(client, `${roles}/clusterroles/system:monitoring`, {
-          rules: [own],
+          rules: [customRule],
           metadata: { annotations: { [autoupdate]: 'false' } },
         })
         await patch(client, `${roles}/clusterrolebindings/cluster-admin`, { subjects: [] })
@@ -248,9 +263,9 @@ describe('what a later start puts into order', () => {
         const rulesOf = async (name: string) =>
           (expectStatus(await client.get(`${roles}/clusterroles/${name}`), 200).json as unknown as { rules: readonly object[] }).rules
         const discovery = await rulesOf('system:discovery')
-        assert.equal(discovery.length, 2, 'what was missing is added')
-        assert.deepEqual(discovery[0], own, 'what somebody added stays')
-        assert.deepEqual(await rulesOf('system:monitoring'), [own], 'one that forbids it is left alone')
+        assert.equal(discovery.length, 2, 'the missing rule is added')
+        assert.deepEqual(discovery[0], customRule, 'an added rule stays')
+        assert.deepEqual(await rulesOf('system:monitoring'), [customRule], 'a role with autoupdate=false is not changed')
         const admins = (await client.get(`${roles}/clusterrolebindings/cluster-admin`)).json as unknown as { subjects: readonly object[] }
         assert.equal(admins.subjects.length, 1)
         expectStatus(await client.get(`${roles}/clusterroles/view`), 200)
@@ -260,7 +275,7 @@ describe('what a later start puts into order', () => {
         assert.equal(await precedence('probes'), 2)
         assert.equal(await precedence('system-nodes'), 78)
         const untouched = (await client.get(`${roles}/clusterroles/system:heapster`)).json.metadata.resourceVersion
-        assert.equal(untouched, before, 'what is in order is not written')
+        assert.equal(untouched, before, 'unchanged objects are not written')
         const services = '/apis/apiregistration.cluster.io/v1/apiservices'
         expectStatus(await client.get(`${services}/v1alpha1.resource.cluster.io`), 404)
         expectStatus(await client.get(`${services}/v1.apps`), 200)
@@ -279,7 +294,7 @@ describe('flow schemas', () => {
     return rows.map(({ cells }) => cells)
   }
 
-  test('tables show them by precedence, equals by name, and other forms by name', () =>
+  test('tables are ordered by precedence and name, other lists by name', () =>
     withServer({}, async (client) => {
       const rows = await shown(client)
       assert.deepEqual(
@@ -306,18 +321,9 @@ describe('flow schemas', () => {
         ['cluster-controller-manager', 'cluster-scheduler', 'catch-all'],
       )
     }))
-
-  test('one that names no level that exists says so', () =>
-    withServer({}, async (client) => {
-      expectStatus(await client.post(path, { metadata: { name: 'lost' }, spec: { priorityLevelConfiguration: { name: 'nowhere' } } }), 201)
-      await until(
-        () => shown(client, '?fieldSelector=metadata.name=lost'),
-        ([row]) => row?.at(-1) === 'True',
-      )
-    }))
 })
 
-test('the parts of the control plane are asked how they are', () =>
+test('componentstatuses probes the components', () =>
   withServer({}, async (client) => {
     const { items } = expectStatus(await client.get('/api/v1/componentstatuses'), 200).json as unknown as {
       items: readonly { metadata: { name: string }; conditions: readonly { status: string; message: string }[] }[]
@@ -325,12 +331,12 @@ test('the parts of the control plane are asked how they are', () =>
     const shown = new Map(items.map(({ metadata, conditions }) => [metadata.name, conditions[0]]))
     assert.deepEqual([...shown.keys()], ['controller-manager', 'etcd-0', 'scheduler'])
     assert.deepEqual(shown.get('etcd-0'), { type: 'Healthy', status: 'True' })
-    // Nobody listens there, unless somebody runs one on the machine of the test.
+    // Nothing listens there, unless a component runs on this machine.
     const { status, message = '' } = shown.get('scheduler') ?? {}
     assert.ok(status === 'True' || /^Get "https:\/\/127\.0\.0\.1:10259\/healthz": |statuscode/.test(message), message)
   }))
 
-test('roles that collect have what they collect', () =>
+test('aggregated ClusterRoles contain the rules of matching roles', () =>
   withServer({}, async (client) => {
     const path = '/apis/rbac.authorization.cluster.io/v1/clusterroles'
     const rulesOf = async (name: string): Promise<string> => JSON.stringify((await client.get(`${path}/${name}`)).json['rules'])

@@ -1,4 +1,4 @@
-// Encryption at rest, from outside: no file on the disk has the plain text, keys rotate without a stop, and what is wrong is told.
+// Encryption at rest: no file contains plain text, keys rotate without restart, an invalid configuration fails the start.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -7,20 +7,20 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { filesWith } from './kit/files-with.js'
-import { commandPath } from './kit/paths.js'
-import { runCommand, ServerProcess } from './kit/server-process.js'
+import { filesWith } from '../../../test/kit/files-with.js'
+import { until } from '../../../test/kit/fixtures.js'
+import { commandPath } from '../../../test/kit/paths.js'
+import { runCommand, ServerProcess } from '../../../test/kit/server-process.js'
 
-const place = mkdtempSync(join(tmpdir(), 'apiserver-encryption-'))
-after(() => rmSync(place, { recursive: true }))
+const folder = mkdtempSync(join(tmpdir(), 'apiserver-encryption-'))
+after(() => rmSync(folder, { recursive: true }))
 
-const secretOf = (): string => randomBytes(32).toString('base64')
+const newKey = (): string => randomBytes(32).toString('base64')
 const [older, newer] = [
-  { name: 'older', secret: secretOf() },
-  { name: 'newer', secret: secretOf() },
+  { name: 'older', secret: newKey() },
+  { name: 'newer', secret: newKey() },
 ]
-const configFile = join(place, 'encryption.yaml')
+const configFile = join(folder, 'encryption.yaml')
 function configure(keys: readonly object[], method = 'aesgcm'): void {
   const providers = [{ [method]: { keys } }, { identity: {} }]
   const resources = [{ resources: ['secrets'], providers }]
@@ -29,24 +29,26 @@ function configure(keys: readonly object[], method = 'aesgcm'): void {
 
 const secrets = '/api/v1/namespaces/default/secrets'
 const marker = 'plain-text-of-the-secret'
-/** As it was sent, and as it lies in an object. */
-const spellings = [marker, Buffer.from(marker).toString('base64'), 'quite-secret-label']
+const marker64 = Buffer.from(marker).toString('base64')
+const withoutKey = 'an entry is encrypted: start the server with the --encryption-provider-config that has its key'
+/** Secret value as sent and in base64, and a label. */
+const plainTexts = [marker, marker64, 'quite-secret-label']
 const body = (name: string) => ({ metadata: { name, labels: { l: 'quite-secret-label' } }, stringData: { password: marker } })
 
 for (const method of ['aesgcm', 'aescbc'])
-  test(`${method}: neither data file, history nor backup has the plain text, and a restart reads it`, async () => {
+  test(`${method}: data file, history and backup contain no plain text, and a restart reads the secret`, async () => {
     configure([older], method)
-    const dataDir = join(place, `data-${method}`)
+    const dataDir = join(folder, `data-${method}`)
     const flags = [`--encryption-provider-config=${configFile}`]
     let server = await ServerProcess.start({ dataDir, flags })
     for (const name of ['kept', 'changed', 'gone']) assert.equal((await server.client.post(secrets, body(name))).status, 201)
     await server.client.patch(`${secrets}/changed`, 'application/merge-patch+json', { stringData: { more: marker } })
     await server.client.delete(`${secrets}/gone`)
     await server.client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'open' }, data: { a: 'not-secret-at-all' } })
-    const backup = join(place, `${method}.backup`)
+    const backup = join(folder, `${method}.backup`)
     execFileSync(process.execPath, [commandPath, 'backup', `--from=${dataDir}`, `--to=${backup}`])
-    assert.deepEqual(filesWith(dataDir, spellings), [])
-    assert.ok(!spellings.some((text) => readFileSync(backup).includes(text)))
+    assert.deepEqual(filesWith(dataDir, plainTexts), [])
+    assert.ok(!plainTexts.some((text) => readFileSync(backup).includes(text)))
     assert.ok(filesWith(dataDir, ['not-secret-at-all']).length > 0, 'the search finds what is there')
     await server.stop()
     server = await ServerProcess.start({ dataDir, flags })
@@ -58,8 +60,8 @@ for (const method of ['aesgcm', 'aescbc'])
     await server.stop()
   })
 
-test('a folder that was in the clear is encrypted by writes that change nothing, and keys rotate without a stop', async () => {
-  const dataDir = join(place, 'rotated')
+test('an unencrypted folder is encrypted by unchanged updates, and keys rotate without restart', async () => {
+  const dataDir = join(folder, 'rotated')
   let server = await ServerProcess.start({ dataDir })
   await server.client.post(secrets, body('s'))
   await server.stop()
@@ -75,16 +77,29 @@ test('a folder that was in the clear is encrypted by writes that change nothing,
     assert.equal(written.status, 200)
     return (written.json as typeof before).metadata.resourceVersion !== before.metadata.resourceVersion
   }
-  assert.equal(await rewrite(), true, 'it was in the clear')
+  assert.equal(await rewrite(), true, 'it was stored as plain text')
   assert.equal(await rewrite(), false, 'it is encrypted with the first key')
+  await server.stop()
+  assert.ok(filesWith(dataDir, [marker64]).length > 0, 'history and free pages keep the plain text')
+  const rewritten = join(folder, 'rewritten')
+  execFileSync(process.execPath, [commandPath, 'migrate', `--from=${dataDir}`, `--to=${rewritten}`])
+  assert.deepEqual(filesWith(rewritten, plainTexts), [], 'a copy has neither')
+  server = await ServerProcess.start({ dataDir: rewritten })
+  const { status, json } = await server.client.get(`${secrets}/s`)
+  assert.deepEqual([status, json.message], [500, `Internal error occurred: ${withoutKey}`])
+  await server.stop()
+  server = await ServerProcess.start({
+    dataDir,
+    flags: [`--encryption-provider-config=${configFile}`, '--encryption-provider-config-automatic-reload'],
+  })
   configure([newer, older])
-  for (let tries = 0; !(await rewrite()); tries++) {
-    assert.ok(tries < 200, 'the new configuration is not taken over')
-    await sleep(100)
-  }
+  await until(rewrite, (isWritten) => isWritten)
   assert.equal(filesWith(dataDir, ['enc:aesgcm:v1:newer:']).length, 1)
   writeFileSync(configFile, 'kind: nonsense')
-  await sleep(5500)
+  await until(
+    async () => server.stderr + server.stdout,
+    (text) => text.includes('cannot reload configuration file'),
+  )
   assert.equal(await rewrite(), false, 'a wrong file changes nothing')
   await server.stop()
   configure([older])
@@ -94,7 +109,7 @@ test('a folder that was in the clear is encrypted by writes that change nothing,
   await server.stop()
 })
 
-test('a configuration that is wrong ends the start with one sentence', async () => {
+test('an invalid configuration fails the start with one sentence', async () => {
   writeFileSync(
     configFile,
     JSON.stringify({
@@ -103,7 +118,7 @@ test('a configuration that is wrong ends the start with one sentence', async () 
       resources: [{ resources: ['secrets'], providers: [{ kms: {} }] }],
     }),
   )
-  const { code, stderr } = await runCommand([`--encryption-provider-config=${configFile}`, `--data-dir=${join(place, 'never')}`])
-  assert.equal(code, 1)
+  const { code, stderr } = await runCommand([`--encryption-provider-config=${configFile}`, `--data-dir=${join(folder, 'never')}`])
+  assert.equal(code, 2)
   assert.match(stderr, /--encryption-provider-config: resources\[0\]\.providers\[0\]\.kms: key management services are not supported/)
 })

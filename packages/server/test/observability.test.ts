@@ -1,4 +1,4 @@
-// What an operator is told on request: profiles of the process, requests in the log, and spans of requests.
+// Profiling endpoints, the request log and OpenTelemetry spans.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -6,19 +6,19 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { ApiClient } from './kit/api-client.js'
-import { startEmbedded } from './kit/embedded.js'
-import { expectFailure, expectStatus } from './kit/fixtures.js'
-import { newFolder, runCommand, ServerProcess } from './kit/server-process.js'
+import { ApiClient } from '../../../test/kit/api-client.js'
+import { startEmbedded } from '../../../test/kit/embedded.js'
+import { expectFailure, expectStatus, until } from '../../../test/kit/fixtures.js'
+import { newFolder, runCommand, ServerProcess } from '../../../test/kit/server-process.js'
 
 describe('profiles', () => {
-  test('processor time and heap, in the form of V8, one at a time and not for long', async () => {
+  test('CPU and heap profiles in the format of V8, one at a time, for a limited time', async () => {
     const { client, server, close } = await startEmbedded('memory')
     try {
       expectStatus(await client.get('/debug/pprof/'), 200)
-      const nobody = new ApiClient({ url: server.url, ca: server.caPem, token: '' })
-      expectFailure(await nobody.get('/debug/pprof/profile?seconds=1'), 403, 'Forbidden')
-      nobody.close()
+      const unauthenticated = new ApiClient({ url: server.url, ca: server.caPem, token: '' })
+      expectFailure(await unauthenticated.get('/debug/pprof/profile?seconds=1'), 403, 'Forbidden')
+      unauthenticated.close()
       const [first, second] = await Promise.all([
         client.get('/debug/pprof/profile?seconds=0.5'),
         client.get('/debug/pprof/profile?seconds=0.5'),
@@ -37,7 +37,7 @@ describe('profiles', () => {
     }
   })
 
-  test('they can be switched off', async () => {
+  test('can be switched off', async () => {
     const { client, close } = await startEmbedded('memory', ['--profiling=false'])
     assert.deepEqual([(await client.get('/debug/pprof/')).status, (await client.get('/debug/pprof/heap')).status], [404, 404])
     await close()
@@ -47,7 +47,7 @@ describe('profiles', () => {
 for (const { flags, line } of [
   {
     flags: ['--v=6', '--logging-format=text'],
-    line: /^\S+Z info {2}request verb=list path=\/api\/v1\/namespaces code=200 ms=\d+ user=\S+ from=\S+ /,
+    line: /^\S+Z info {2}request verb=list path=\/api\/v1\/namespaces code=200 durationMs=\d+ user=\S+ remoteAddress=\S+ /,
   },
   { flags: ['--v=6'], line: /^\{"level":"info","time":"[^"]+","verb":"list","path":"\/api\/v1\/namespaces","code":200,/ },
   { flags: ['--v=4'], line: undefined },
@@ -82,10 +82,14 @@ test('spans of requests reach a collector, and are counted', async () => {
   try {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     await server.client.get('/api/v1/namespaces', { traceparent: `00-${traceId}-b7ad6b7169203331-01` })
-    // Nothing is sampled that does not belong to a trace.
+    // Not sampled: without a sampling rate, only requests with a sampled traceparent are.
     await server.client.get('/api/v1/namespaces')
     assert.match((await server.client.get('/metrics')).text, /apiserver_trace_spans_total\{result="dropped"\} 0/)
     await server.stop()
+    await until(
+      async () => spans.length,
+      (count) => count > 0,
+    )
     assert.deepEqual(
       spans.map((span) => [span.traceId, span.parentSpanId, span.name]),
       [[traceId, 'b7ad6b7169203331', 'KubernetesAPI']],
@@ -96,10 +100,10 @@ test('spans of requests reach a collector, and are counted', async () => {
   }
 })
 
-test('traces need their feature gate', async () => {
+test('tracing needs its feature gate', async () => {
   const file = join(newFolder(), 'tracing.yaml')
   writeFileSync(file, 'kind: TracingConfiguration\napiVersion: apiserver.config.cluster.io/v1alpha1\n')
   const { code, stderr } = await runCommand([`--tracing-config-file=${file}`])
-  assert.equal(code, 1)
-  assert.match(stderr, /--tracing-config-file: needs --feature-gates=APIServerTracing=true, too/)
+  assert.equal(code, 2)
+  assert.match(stderr, /--tracing-config-file: needs --feature-gates=APIServerTracing=true/)
 })

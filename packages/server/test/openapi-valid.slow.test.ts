@@ -1,10 +1,10 @@
-// The published OpenAPI documents, held against the official schemas of the format by a validator that is not ours.
+// OpenAPI documents, validated against the official schemas of the format.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { type Embedded, startEmbedded } from './kit/embedded.js'
-import { expectStatus } from './kit/fixtures.js'
+import { type Embedded, startEmbedded } from '../../../test/kit/embedded.js'
+import { expectStatus } from '../../../test/kit/fixtures.js'
 
 const everything = ['--runtime-config=api/all=true', '--feature-gates=AllAlpha=true']
 
@@ -12,15 +12,15 @@ interface Index {
   readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>
 }
 
-/** One kind has a field that is called `$ref`. The validator takes it for a reference, so it is shown under another name. */
+/** One kind has a field named `$ref`, which the validator would resolve, so it is renamed. */
 function withoutNamedRef(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNamedRef)
   if (typeof value !== 'object' || value === null) return value
-  const shown = (name: string, member: unknown): string => (name === '$ref' && typeof member === 'object' ? 'reference' : name)
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [shown(name, member), withoutNamedRef(member)]))
+  const memberName = (name: string, member: unknown): string => (name === '$ref' && typeof member === 'object' ? 'reference' : name)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [memberName(name, member), withoutNamedRef(member)]))
 }
 
-/** One for all: it reads the schemas of the format once. */
+/** Shared, because it reads the schemas once. */
 const validator = new Validator()
 
 async function problemsOf(document: object): Promise<string> {
@@ -49,7 +49,7 @@ describe('OpenAPI documents are valid', () => {
     }
   })
 
-  test('the validator finds a fault when there is one', async () => {
+  test('the validator detects an error', async () => {
     const document = expectStatus(await embedded.client.get('/openapi/v2'), 200).json as unknown as Record<string, unknown>
     assert.notEqual(await problemsOf({ ...document, info: { title: 'no version' } }), '')
   })

@@ -1,16 +1,16 @@
-// Programs in the cluster find the certificates of the API in every namespace; the operator may leave that to somebody else.
+// The root CA ConfigMap in every namespace, and the flag that switches its controller off.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
-import { clientOf } from './kit/embedded.js'
-import { configMaps, expectStatus, newNamespace, sleep, until } from './kit/fixtures.js'
+import { clientOf } from '../../../test/kit/embedded.js'
+import { configMaps, expectStatus, newNamespace, sleep, untilStatus } from '../../../test/kit/fixtures.js'
 
 for (const [identity, name] of [
   ['cluster', 'cluster-root-ca.crt'],
   ['kubernetes', 'kube-root-ca.crt'],
 ] as const) {
-  test(`${name} is in every namespace for whoever asks for it, and is what clients trust`, async (t) => {
+  test(`${name} is created when it is read in any namespace, and contains the CA of the server`, async (t) => {
     const server = await startServer({ identity })
     t.after(() => server.close({ immediately: true }))
     const client = clientOf(server)
@@ -30,23 +30,17 @@ for (const [identity, name] of [
     watch.close()
     expectStatus(await client.get(configMaps('no-such-namespace', name)), 404)
     expectStatus(await client.delete(`/api/v1/namespaces/${fresh}`), 200)
-    await until(
-      () => client.get(`/api/v1/namespaces/${fresh}`),
-      ({ status }) => status === 404,
-    )
+    await untilStatus(() => client.get(`/api/v1/namespaces/${fresh}`), 404)
   })
 }
 
-test('a loop can be switched off', async (t) => {
+test('a controller can be switched off', async (t) => {
   const server = await startServer({ flags: ['--controllers=*,-root-ca-cert-publisher'] })
   t.after(() => server.close({ immediately: true }))
   const client = clientOf(server)
   t.after(() => client.close())
   const fresh = await newNamespace(client)
-  await until(
-    () => client.get(`/api/v1/namespaces/${fresh}/serviceaccounts/default`),
-    ({ status }) => status === 200,
-  )
+  await untilStatus(() => client.get(`/api/v1/namespaces/${fresh}/serviceaccounts/default`), 200)
   await sleep(100)
   expectStatus(await client.get(configMaps(fresh, 'cluster-root-ca.crt')), 404)
   await assert.rejects(startServer({ flags: ['--controllers=no-such-loop'] }), /--controllers/)

@@ -1,23 +1,20 @@
-// The way down: not ready first, then no new connections, then the end of watches, with every request in flight answered.
+// Graceful shutdown: readiness fails first, then no new connections, then watches end; requests in flight get their response.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { configMapOf, configMaps, expectStatus, until } from './kit/fixtures.js'
-import { Http2Client } from './kit/http2-client.js'
-import { readMetrics } from './kit/metrics-text.js'
-import { RawSocket } from './kit/raw-socket.js'
-import { ServerProcess } from './kit/server-process.js'
+import { configMapOf, configMaps, expectStatus, until, untilStatus } from '../../../test/kit/fixtures.js'
+import { readMetrics } from '../../../test/kit/metrics-text.js'
+import { Http2Client } from '../../../test/kit/network/http2-client.js'
+import { RawSocket } from '../../../test/kit/network/raw-socket.js'
+import { ServerProcess } from '../../../test/kit/server-process.js'
 
-test('with a delay: readiness fails first, everything else goes on', async () => {
+test('with a shutdown delay readiness fails first, other requests succeed', async () => {
   const server = await ServerProcess.start({ flags: ['--shutdown-delay-duration=4s'] })
   const { client } = server
   const watch = await client.watch(`${configMaps('default')}?watch=1`)
   const begin = Date.now()
   server.signal('SIGTERM')
-  const ready = await until(
-    () => client.get('/readyz?verbose'),
-    ({ status }) => status === 500,
-  )
+  const ready = await untilStatus(() => client.get('/readyz?verbose'), 500)
   assert.match(ready.text, /\[-\]shutdown failed/)
   expectStatus(await client.get('/livez'), 200)
   expectStatus(await client.post(configMaps('default'), configMapOf('late')), 201)
@@ -28,7 +25,7 @@ test('with a delay: readiness fails first, everything else goes on', async () =>
   await server.stop()
 })
 
-test('a request that has begun is answered', async () => {
+test('a request in flight gets its response', async () => {
   const server = await ServerProcess.start()
   const socket = await RawSocket.open(server.access)
   const body = JSON.stringify(configMapOf('slow'))
@@ -39,7 +36,7 @@ test('a request that has begun is answered', async () => {
     readMetrics((await server.client.get('/metrics')).text).sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })
   await until(inFlight, (count) => count === 1)
   server.signal('SIGTERM')
-  const opens = (): Promise<boolean> =>
+  const canConnect = (): Promise<boolean> =>
     RawSocket.open(server.access).then(
       (other) => {
         other.close()
@@ -47,7 +44,7 @@ test('a request that has begun is answered', async () => {
       },
       () => false,
     )
-  await until(opens, (isOpen) => !isOpen)
+  await until(canConnect, (isOpen) => !isOpen)
   socket.write(body.slice(10))
   await socket.until((text) => text.includes('"uid"'), 60_000)
   assert.deepEqual(socket.statuses, [201])
@@ -56,7 +53,7 @@ test('a request that has begun is answered', async () => {
   await server.stop()
 })
 
-test('idle connections and watches do not hold it up', async () => {
+test('idle connections and watches do not delay the exit', async () => {
   const server = await ServerProcess.start()
   const idle = await RawSocket.open(server.access)
   const http2 = new Http2Client(server.access)
@@ -70,21 +67,18 @@ test('idle connections and watches do not hold it up', async () => {
   await Promise.all(watches.map(({ ended }) => ended))
   const { code } = await server.exited
   assert.equal(code, 0)
-  // Ten seconds are what a request that has begun is given.
+  // Less than the ten seconds that shutdown waits for requests in flight.
   assert.ok(Date.now() - begin < 9500, `it took ${Date.now() - begin} ms`)
   idle.close()
   http2.close()
   await server.stop()
 })
 
-test('a second signal ends it at once', async () => {
+test('a second signal ends the process at once', async () => {
   const server = await ServerProcess.start({ flags: ['--shutdown-delay-duration=60s'] })
   const begin = Date.now()
   server.signal('SIGTERM')
-  await until(
-    () => server.client.get('/readyz'),
-    ({ status }) => status === 500,
-  )
+  await untilStatus(() => server.client.get('/readyz'), 500)
   server.signal('SIGTERM')
   const { code } = await server.exited
   assert.equal(code, 1)
@@ -92,7 +86,7 @@ test('a second signal ends it at once', async () => {
   await server.stop()
 })
 
-test('what was stored just before is there after the restart', async () => {
+test('a write just before the exit is there after a restart', async () => {
   const server = await ServerProcess.start()
   const names = Array.from({ length: 50 }, (_, i) => `o-${i}`)
   await Promise.all(names.map(async (name) => expectStatus(await server.client.post(configMaps('default'), configMapOf(name)), 201)))

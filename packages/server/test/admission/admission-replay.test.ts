@@ -1,23 +1,22 @@
-// For people who write hooks: a plain one on this machine, what it was sent, and the same sent again.
+// Webhook development: plain HTTP webhooks on loopback, recorded AdmissionReviews, and `admission replay`.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { startEmbedded } from '../kit/embedded.js'
-import { configMaps, expectStatus, newNamespace } from '../kit/fixtures.js'
-import { runInside } from '../kit/run-inside.js'
-import { runCommand, ServerProcess } from '../kit/server-process.js'
-import { configurationsPath, configure, hookEntry, patchOf, type Review, sendReview } from './tls-hooks.js'
+import { startEmbedded } from '../../../../test/kit/embedded.js'
+import { configMaps, expectStatus, newNamespace } from '../../../../test/kit/fixtures.js'
+import { runInProcess } from '../../../../test/kit/run-command.js'
+import { runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
+import { configurationsPath, configure, patchOf, type Review, sendReview, webhookEntry } from './tls-webhooks.js'
 
-/** A hook as somebody has it on their own machine. */
-async function startPlainHook(answer: (review: Review) => object) {
+async function startHttpWebhook(respond: (review: Review) => object) {
   const server = createServer((request, response) => {
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
       const review = JSON.parse(Buffer.concat(parts).toString()) as Review
-      sendReview(response, review, answer(review))
+      sendReview(response, review, respond(review))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -28,10 +27,10 @@ async function startPlainHook(answer: (review: Review) => object) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
-test('a plain hook is refused unless that is allowed, and elsewhere always', async (t) => {
+test('an http:// webhook is rejected unless allowed, and always outside loopback', async (t) => {
   const strict = await startEmbedded('memory')
   t.after(strict.close)
-  const entry = (url: string) => ({ metadata: { name: 'm' }, webhooks: [hookEntry(url)] })
+  const entry = (url: string) => ({ metadata: { name: 'm' }, webhooks: [webhookEntry(url)] })
   expectStatus(await strict.client.post(configurationsPath('mutating'), entry('http://127.0.0.1:1/m')), 422)
   const loose = await startEmbedded('memory', ['--insecure-loopback-webhooks'])
   t.after(loose.close)
@@ -41,14 +40,14 @@ test('a plain hook is refused unless that is allowed, and elsewhere always', asy
   expectStatus(await strict.client.get('/debug/admission/reviews'), 404)
 })
 
-test('recorded reviews are sent again, and what is different is shown', async (t) => {
+test('recorded reviews are replayed, and differing responses are shown', async (t) => {
   const server = await ServerProcess.start({ flags: ['--insecure-loopback-webhooks', '--recorded-admission-reviews=5'] })
   t.after(() => server.stop())
   let value = 'first'
-  const hook = await startPlainHook(() => ({ ...patchOf([{ op: 'add', path: '/data/by', value }]), warnings: ['careful'] }))
-  t.after(hook.close)
+  const webhook = await startHttpWebhook(() => ({ ...patchOf([{ op: 'add', path: '/data/by', value }]), warnings: ['careful'] }))
+  t.after(webhook.close)
   await configure(server.client, 'mutating', 'm', [
-    hookEntry(`${hook.url}/mutate`, {
+    webhookEntry(`${webhook.url}/mutate`, {
       rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps', 'secrets'] }],
       objectSelector: { matchLabels: { mine: 'yes' } },
     }),
@@ -62,22 +61,22 @@ test('recorded reviews are sent again, and what is different is shown', async (t
   assert.equal(recorded.items.length, 5)
 
   value = 'second'
-  const argv = ['admission', 'replay', `--data-dir=${server.dataDir}`, `--to=${hook.url}/mutate`, '--webhook=mutate.example.com']
+  const argv = ['admission', 'replay', `--data-dir=${server.dataDir}`, `--to=${webhook.url}/mutate`, '--webhook=mutate.example.com']
   const { code, stdout, stderr } = await runCommand(argv)
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(
     stdout,
     new RegExp(
-      `mutate\\.example\\.com: CREATE configmaps ${namespace}/a6\\n  allowed\\n  warning: careful\\n  \\+ /data/by: "second"\\n  at the time:\\n    allowed\\n    warning: careful\\n    \\+ /data/by: "first"\\n`,
+      `mutate\\.example\\.com: CREATE configmaps ${namespace}/a6\\n  allowed\\n  warning: careful\\n  \\+ /data/by: "second"\\n  recorded:\\n    allowed\\n    warning: careful\\n    \\+ /data/by: "first"\\n`,
     ),
   )
   assert.ok(!stdout.includes('dg=='))
   assert.equal((stdout.match(/CREATE/g) ?? []).length, 5)
 
-  const again = await runInside([...argv, '--last=1'])
+  const again = await runInProcess([...argv, '--last=1'])
   assert.equal((again.stdout.match(/CREATE/g) ?? []).length, 1)
-  assert.deepEqual((await runInside(['admission', 'replay'])).code, 2)
-  const nobody = await runInside(['admission', 'replay', `--data-dir=${server.dataDir}`, '--to=http://127.0.0.1:1/'])
-  assert.equal(nobody.code, 1)
-  assert.match(nobody.stdout, /failed: connect ECONNREFUSED/)
+  assert.deepEqual((await runInProcess(['admission', 'replay'])).code, 2)
+  const unreachable = await runInProcess(['admission', 'replay', `--data-dir=${server.dataDir}`, '--to=http://127.0.0.1:1/'])
+  assert.equal(unreachable.code, 1)
+  assert.match(unreachable.stdout, /failed: connect ECONNREFUSED/)
 })

@@ -1,24 +1,21 @@
-// Sixty-four clients that make and delete at the same time in a namespace with a quota, and what must be true of it.
+// Scenario: 64 clients create and delete ConfigMaps concurrently in a namespace with a ResourceQuota; checks of the quota.
 
 import assert from 'node:assert/strict'
-import type { ApiClient } from '../kit/api-client.js'
-import { expectStatus, sleep, until } from '../kit/fixtures.js'
-import type { Random } from '../kit/seeded-random.js'
-import type { Wire } from '../kit/wire.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { expectStatus, sleep, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import type { JsonObject } from '../../../../test/kit/network/json-object.js'
+import type { Random } from '../../../../test/kit/seeded-random.js'
 
-export const limit = 100
+const maxConfigMaps = 100
 const workers = 64
 
 export const mapsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 export const quotaIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/resourcequotas/q`
 
-/** Everything may be there but the map with certificates, which every namespace has: it is one of the hundred. */
+/** The root CA ConfigMap, which every namespace has, is one of the hundred. */
 export async function makeQuota(client: ApiClient, namespace: string): Promise<void> {
-  await until(
-    () => client.get(`${mapsIn(namespace)}/cluster-root-ca.crt`),
-    ({ status }) => status === 200,
-  )
-  const hard = { 'count/configmaps': String(limit), 'count/secrets': '5' }
+  await untilStatus(() => client.get(`${mapsIn(namespace)}/cluster-root-ca.crt`), 200)
+  const hard = { 'count/configmaps': String(maxConfigMaps), 'count/secrets': '5' }
   expectStatus(await client.post(`/api/v1/namespaces/${namespace}/resourcequotas`, { metadata: { name: 'q' }, spec: { hard } }), 201)
   await until(
     () => usedIn(client, namespace),
@@ -32,34 +29,33 @@ export async function usedIn(client: ApiClient, namespace: string): Promise<numb
 }
 
 export async function countIn(client: ApiClient, namespace: string): Promise<number> {
-  return (expectStatus(await client.get(mapsIn(namespace)), 200).json as Wire & { items: readonly unknown[] }).items.length
+  return (expectStatus(await client.get(mapsIn(namespace)), 200).json as JsonObject & { items: readonly unknown[] }).items.length
 }
 
-export interface Play {
-  /** Any of the servers. */
+export interface QuotaScenario {
   readonly client: () => ApiClient
   readonly namespace: string
   readonly random: Random
   readonly untilMs: number
 }
 
-/** What is told of the quota while they are at it is never above. Requests that break off are tried again later. */
-export async function makeAndDelete({ client, namespace, random, untilMs }: Play): Promise<void> {
+/** Writes with 64 clients, and checks that the number of objects never exceeds the quota. Interrupted requests are ignored. */
+export async function createAndDelete({ client, namespace, random, untilMs }: QuotaScenario): Promise<void> {
   let next = 0
   const work = async (): Promise<void> => {
-    const own: string[] = []
+    const createdNames: string[] = []
     while (Date.now() < untilMs) {
       try {
-        if (own.length > 0 && random.next() < 0.45) {
-          const name = own.pop() as string
+        if (createdNames.length > 0 && random.next() < 0.45) {
+          const name = createdNames.pop() as string
           const { status } = await client().send({ method: 'DELETE', path: `${mapsIn(namespace)}/${name}` })
           assert.ok([200, 404, 429, 503, 504].includes(status), `DELETE: ${status}`)
         } else {
           const name = `m-${++next}`
-          const answer = await client().post(mapsIn(namespace), { metadata: { name }, data: { k: 'v' } })
-          assert.ok([201, 403, 429, 503, 504].includes(answer.status), `POST: ${answer.status} ${answer.text}`)
-          if (answer.status === 403) assert.match(answer.text, /exceeded quota: q, requested: count\/configmaps=1/)
-          if (answer.status === 201) own.push(name)
+          const response = await client().post(mapsIn(namespace), { metadata: { name }, data: { k: 'v' } })
+          assert.ok([201, 403, 429, 503, 504].includes(response.status), `POST: ${response.status} ${response.text}`)
+          if (response.status === 403) assert.match(response.text, /exceeded quota: q, requested: count\/configmaps=1/)
+          if (response.status === 201) createdNames.push(name)
         }
       } catch (thrown) {
         if (thrown instanceof assert.AssertionError) throw thrown
@@ -67,29 +63,29 @@ export async function makeAndDelete({ client, namespace, random, untilMs }: Play
       }
     }
   }
-  const watch = async (): Promise<void> => {
+  const checkCount = async (): Promise<void> => {
     while (Date.now() < untilMs) {
       try {
         const count = await countIn(client(), namespace)
-        assert.ok(count <= limit, `${count} of ${limit} are there`)
+        assert.ok(count <= maxConfigMaps, `${count} of ${maxConfigMaps} exist`)
       } catch (thrown) {
-        if (thrown instanceof assert.AssertionError && /are there/.test(thrown.message)) throw thrown
+        if (thrown instanceof assert.AssertionError && /exist$/.test(thrown.message)) throw thrown
       }
       await sleep(50)
     }
   }
-  await Promise.all([watch(), ...Array.from({ length: workers }, work)])
+  await Promise.all([checkCount(), ...Array.from({ length: workers }, work)])
 }
 
-/** Nothing has leaked: what is counted is what is there, and exactly as many can come as there is room for. */
+/** `used` equals the number of objects, and exactly the remaining number can be created. */
 export async function fillUp(client: ApiClient, namespace: string): Promise<void> {
   assert.equal(await usedIn(client, namespace), await countIn(client, namespace))
   for (let i = 0; ; i++) {
     const { status } = await client.post(mapsIn(namespace), { metadata: { name: `f-${i}` } })
     if (status === 403) break
     assert.equal(status, 201)
-    assert.ok(i < limit)
+    assert.ok(i < maxConfigMaps)
   }
-  assert.equal(await countIn(client, namespace), limit)
-  assert.equal(await usedIn(client, namespace), limit)
+  assert.equal(await countIn(client, namespace), maxConfigMaps)
+  assert.equal(await usedIn(client, namespace), maxConfigMaps)
 }

@@ -1,11 +1,11 @@
-// Hooks over TLS for tests of a whole server: an authority of their own, servers that answer by path, and configurations that name them.
+// Fixture: HTTPS webhooks with their own CA that respond by path, and their configurations.
 
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { issueCertificate } from '../../src/net/issue-certificate.js'
-import type { ApiClient } from '../kit/api-client.js'
-import { expectStatus } from '../kit/fixtures.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { expectStatus } from '../../../../test/kit/fixtures.js'
+import { issueCertificate } from '../../src/net/tls/issue-certificate.js'
 
 export interface Review {
   readonly apiVersion: string
@@ -13,19 +13,19 @@ export interface Review {
   readonly request: { readonly uid: string; readonly operation: string; readonly [field: string]: unknown }
 }
 
-/** Fields of the response; a function answers itself. */
-export type HookAnswer = { readonly [field: string]: unknown } | ((response: ServerResponse, review: Review) => void)
-export type AnswerHook = (path: string, review: Review) => HookAnswer | Promise<HookAnswer>
+/** Fields of the response; a function writes the response itself. */
+export type WebhookResponse = { readonly [field: string]: unknown } | ((response: ServerResponse, review: Review) => void)
+export type WebhookBehaviour = (path: string, review: Review) => WebhookResponse | Promise<WebhookResponse>
 
-const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
-const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...times }), commonName: 'hooks' }
+const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...validity }), commonName: 'hooks' }
 
 export const caBundle = Buffer.from(authority.cert).toString('base64')
 
 export const certificateFor = (...hosts: readonly string[]) =>
-  issueCertificate({ commonName: 'hook', hosts: [...hosts], use: 'server', ...times }, authority)
+  issueCertificate({ commonName: 'hook', hosts: [...hosts], use: 'server', ...validity }, authority)
 
-export interface TlsHook {
+export interface TlsWebhook {
   readonly url: string
   readonly port: number
   readonly reviews: { readonly path: string; readonly review: Review }[]
@@ -38,7 +38,7 @@ export const patchOf = (operations: readonly object[]) => ({
   patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
 })
 
-export async function startHook(answer: AnswerHook, hosts: readonly string[] = ['127.0.0.1']): Promise<TlsHook> {
+export async function startWebhook(respond: WebhookBehaviour, hosts: readonly string[] = ['127.0.0.1']): Promise<TlsWebhook> {
   const reviews: { readonly path: string; readonly review: Review }[] = []
   const server = createServer(certificateFor(...hosts), (request, response) => {
     const parts: Buffer[] = []
@@ -47,9 +47,9 @@ export async function startHook(answer: AnswerHook, hosts: readonly string[] = [
       const review = JSON.parse(Buffer.concat(parts).toString()) as Review
       const path = (request.url ?? '').replace(/\?.*/, '')
       reviews.push({ path, review })
-      const said = await answer(path, review)
-      if (typeof said === 'function') said(response, review)
-      else sendReview(response, review, said)
+      const content = await respond(path, review)
+      if (typeof content === 'function') content(response, review)
+      else sendReview(response, review, content)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -66,16 +66,16 @@ export async function startHook(answer: AnswerHook, hosts: readonly string[] = [
   }
 }
 
-export function sendReview(response: ServerResponse, review: Review, said: object): void {
+export function sendReview(response: ServerResponse, review: Review, content: object): void {
   const { apiVersion, kind, request } = review
   response.setHeader('content-type', 'application/json')
-  response.end(JSON.stringify({ apiVersion, kind, response: { uid: request.uid, allowed: true, ...said } }))
+  response.end(JSON.stringify({ apiVersion, kind, response: { uid: request.uid, allowed: true, ...content } }))
 }
 
 export const configurationsPath = (kind: 'mutating' | 'validating', name = ''): string =>
   `/apis/admissionregistration.cluster.io/v1/${kind}webhookconfigurations${name === '' ? '' : `/${name}`}`
 
-export const hookEntry = (url: string, more: object = {}) => ({
+export const webhookEntry = (url: string, more: object = {}) => ({
   name: `${new URL(url).pathname.slice(1) || 'hook'}.example.com`,
   clientConfig: { url, caBundle },
   rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],

@@ -1,16 +1,16 @@
-// Policies in a whole server: in force on the next request, with parameters and objects of custom kinds, and counted.
+// ValidatingAdmissionPolicy in a whole server: changes, custom resources as objects and parameters, metrics.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { startEmbedded } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
-import { readMetrics } from '../kit/metrics-text.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { startEmbedded } from '../../../../test/kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { readMetrics } from '../../../../test/kit/metrics-text.js'
 
 const flags = ['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true']
 const base = '/apis/admissionregistration.cluster.io/v1alpha1'
-const policies = `${base}/validatingadmissionpolicies`
-const bindings = `${base}/validatingadmissionpolicybindings`
+const policiesPath = `${base}/validatingadmissionpolicies`
+const bindingsPath = `${base}/validatingadmissionpolicybindings`
 const merge = { 'content-type': 'application/merge-patch+json' }
 
 const policyOf = (name: string, expression: string, [apiGroup, version, resource]: readonly string[], more: object = {}) => ({
@@ -24,22 +24,22 @@ const policyOf = (name: string, expression: string, [apiGroup, version, resource
   },
 })
 
-async function putInForce(client: ApiClient, policy: ReturnType<typeof policyOf>, more: object = {}): Promise<void> {
-  expectStatus(await client.post(policies, policy), 201)
+async function createWithBinding(client: ApiClient, policy: ReturnType<typeof policyOf>, more: object = {}): Promise<void> {
+  expectStatus(await client.post(policiesPath, policy), 201)
   const { name } = policy.metadata
-  expectStatus(await client.post(bindings, { metadata: { name }, spec: { policyName: name, ...more } }), 201)
+  expectStatus(await client.post(bindingsPath, { metadata: { name }, spec: { policyName: name, ...more } }), 201)
 }
 
-const inCore = ['', 'v1', 'configmaps']
+const configMapsResource = ['', 'v1', 'configmaps']
 
-test('a policy holds on the next request, for small objects and large ones, until its binding is gone', async () => {
+test('a policy applies from the next request, to small and large objects, until its binding is deleted', async () => {
   const { client, close } = await startEmbedded('memory', flags)
   const namespace = await newNamespace(client)
   const path = configMaps(namespace)
-  await putInForce(client, policyOf('few', 'size(object.data) < 3', inCore))
-  const refusal = expectFailure(await client.post(path, configMapOf('many', { data: { a: '', b: '', c: '' } })), 422, 'Invalid')
+  await createWithBinding(client, policyOf('few', 'size(object.data) < 3', configMapsResource))
+  const rejection = expectFailure(await client.post(path, configMapOf('many', { data: { a: '', b: '', c: '' } })), 422, 'Invalid')
   assert.match(
-    refusal.message ?? '',
+    rejection.message ?? '',
     /"many" is forbidden: ValidatingAdmissionPolicy 'few' with binding 'few' denied request: failed expression/,
   )
   expectStatus(await client.post(path, configMapOf('two', { data: { a: '', b: '' } })), 201)
@@ -50,12 +50,12 @@ test('a policy holds on the next request, for small objects and large ones, unti
   const sampleOf = (metric: string) => samples.find(({ name }) => name === `apiserver_validating_admission_policy_${metric}`)
   assert.equal(sampleOf('definition_total')?.value, 1)
   assert.deepEqual(sampleOf('check_total')?.labels, { enforcement_action: 'deny', policy: 'few', policy_binding: 'few', state: 'active' })
-  expectStatus(await client.send({ method: 'DELETE', path: `${bindings}/few` }), 200)
+  expectStatus(await client.send({ method: 'DELETE', path: `${bindingsPath}/few` }), 200)
   expectStatus(await client.post(path, large), 201)
   await close()
 })
 
-test('objects and parameters of custom kinds', async () => {
+test('custom resources as objects and parameters', async () => {
   const { client, close } = await startEmbedded('memory', flags)
   const kind = (plural: string, Kind: string, scope: string) => ({
     apiVersion: 'apiextensions.cluster.io/v1',
@@ -85,7 +85,7 @@ test('objects and parameters of custom kinds', async () => {
   const shops = `/apis/example.com/v1/namespaces/${namespace}/shops`
   const expression = 'object.size <= params.most && !has(object.metadata.resourceVersion) && object.metadata.name == request.name'
   const paramKind = { apiVersion: 'example.com/v1', kind: 'Limit' }
-  await putInForce(client, policyOf('size', expression, ['example.com', '*', 'shops'], { paramKind }), { paramRef: { name: 'l' } })
+  await createWithBinding(client, policyOf('size', expression, ['example.com', '*', 'shops'], { paramKind }), { paramRef: { name: 'l' } })
   const shop = (name: string, size: number) => ({ apiVersion: 'example.com/v1', kind: 'Shop', metadata: { name }, size })
   expectStatus(await until(() => client.post(shops, shop('small', 3)), isServed), 201)
   expectFailure(await client.post(shops, shop('large', 4)), 422, 'Invalid')
@@ -97,8 +97,24 @@ test('objects and parameters of custom kinds', async () => {
   await close()
 })
 
-test('without its gate there is no policy', async () => {
-  const { client, close } = await startEmbedded('memory', ['--runtime-config=api/alpha=true'])
-  expectStatus(await client.get(policies), 404)
-  await close()
+test('without the feature gate policies are stored and not enforced', async () => {
+  const { client, close } = await startEmbedded('memory', ['--runtime-config=api/all=true'])
+  try {
+    const spec = {
+      matchConstraints: { resourceRules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }] },
+      validations: [{ expression: 'false' }],
+    }
+    expectStatus(await client.post(policiesPath, { metadata: { name: 'never' }, spec }), 201)
+    const binding = { metadata: { name: 'never' }, spec: { policyName: 'never' } }
+    expectStatus(await client.post(bindingsPath, binding), 201)
+    expectStatus(await client.post('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } }), 201)
+    const { json } = await client.get('/apis/admissionregistration.cluster.io')
+    const { versions } = json as unknown as { readonly versions: readonly { readonly version: string }[] }
+    assert.deepEqual(
+      versions.map(({ version }) => version),
+      ['v1', 'v1alpha1'],
+    )
+  } finally {
+    await close()
+  }
 })

@@ -1,18 +1,18 @@
-// What API services there are, who keeps them, and what discovery makes of them.
+// APIServices: local ones, those of CRDs, availability conditions, and discovery.
 
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
-import type { ApiClient } from '../kit/api-client.js'
-import { clientOf, startEmbedded } from '../kit/embedded.js'
-import { expectStatus, until } from '../kit/fixtures.js'
-import { newFolder } from '../kit/server-process.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { clientOf, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import { newFolder } from '../../../../test/kit/server-process.js'
 import { apiServices, conditionOf, ExtensionServer, register, waitFor } from './extension-server.js'
 
 const label = 'cluster-aggregator.cluster.io/automanaged'
 
-const definition = (plural: string, group: string, versions: readonly string[]): object => ({
+const crdOf = (plural: string, group: string, versions: readonly string[]): object => ({
   metadata: { name: `${plural}.${group}` },
   spec: {
     group,
@@ -27,21 +27,17 @@ const definition = (plural: string, group: string, versions: readonly string[]):
   },
 })
 
-const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
+const crdPath = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
 
 async function groupsOf(client: ApiClient): Promise<readonly string[]> {
   const { groups } = (await client.get('/apis')).json as unknown as { groups: readonly { name: string }[] }
   return groups.map(({ name }) => name)
 }
 
-const isThere = (client: ApiClient, path: string, wanted = 200): Promise<unknown> =>
-  until(
-    () => client.get(path),
-    ({ status }) => status === wanted,
-  )
+const untilStatusOf = (client: ApiClient, path: string, status = 200): Promise<unknown> => untilStatus(() => client.get(path), status)
 
 describe('API services', () => {
-  test('of this server are made at its start, and what an administrator does to them stands until the next', async () => {
+  test('local APIServices are created at start; changes of an administrator last until the next start', async () => {
     const dataDir = newFolder()
     const first = await startServer({ dataDir })
     let client = clientOf(first)
@@ -54,9 +50,9 @@ describe('API services', () => {
     expectStatus(await client.get('/apis/apps/v1/deployments'), 200)
     await client.patch(`${apiServices()}/v1.batch`, 'application/merge-patch+json', { spec: { groupPriorityMinimum: 19000 } })
     assert.equal((await groupsOf(client))[1], 'batch')
-    // One that is nobody's charge, in the place of one of ours.
-    const own = { groupPriorityMinimum: 18500, versionPriority: 1, group: 'policy', version: 'v1' }
-    const adopt = { metadata: { labels: { [label]: null } }, spec: own }
+    // Without the auto-register label the server does not reset a local APIService: its priority stays after a restart.
+    const remoteSpec = { groupPriorityMinimum: 18500, versionPriority: 1, group: 'policy', version: 'v1' }
+    const adopt = { metadata: { labels: { [label]: null } }, spec: remoteSpec }
     expectStatus(await client.patch(`${apiServices()}/v1.policy`, 'application/merge-patch+json', adopt), 200)
     client.close()
     await first.close({ immediately: true })
@@ -68,30 +64,30 @@ describe('API services', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  test('of custom kinds come, are kept and go with their definitions', async () => {
+  test('APIServices of CRDs are created, restored and deleted with them', async () => {
     const dataDir = newFolder()
     let server = await startServer({ dataDir })
     let client = clientOf(server)
-    expectStatus(await client.post(definitions, definition('boxes', 'shop.example', ['v1', 'v1beta1'])), 201)
+    expectStatus(await client.post(crdPath, crdOf('boxes', 'shop.example', ['v1', 'v1beta1'])), 201)
     const path = `${apiServices()}/v1.shop.example`
-    await isThere(client, path)
+    await untilStatusOf(client, path)
     const { json } = await client.get(path)
     assert.equal(json.metadata.labels?.[label], 'true')
     assert.deepEqual(json['spec'], { group: 'shop.example', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 100 })
     assert.equal((await conditionOf(client, path))?.reason, 'Local')
-    await isThere(client, `${apiServices()}/v1beta1.shop.example`)
-    // Whoever changes or deletes it does so for nothing.
+    await untilStatusOf(client, `${apiServices()}/v1beta1.shop.example`)
+    // Changes and deletes are reverted.
     await client.patch(path, 'application/merge-patch+json', { spec: { versionPriority: 3 } })
     await until(
       () => client.get(path),
       ({ text }) => text.includes('"versionPriority":100'),
     )
     await client.delete(path)
-    await isThere(client, path)
+    await untilStatusOf(client, path)
     const withoutBeta = [{ op: 'replace', path: '/spec/versions/1/served', value: false }]
-    expectStatus(await client.patch(`${definitions}/boxes.shop.example`, 'application/json-patch+json', withoutBeta), 200)
-    await isThere(client, `${apiServices()}/v1beta1.shop.example`, 404)
-    // A start does not take it for one of its own.
+    expectStatus(await client.patch(`${crdPath}/boxes.shop.example`, 'application/json-patch+json', withoutBeta), 200)
+    await untilStatusOf(client, `${apiServices()}/v1beta1.shop.example`, 404)
+    // The APIService of the CRD stays after a restart.
     client.close()
     await server.close({ immediately: true })
     server = await startServer({ dataDir })
@@ -99,8 +95,8 @@ describe('API services', () => {
     const { json: again } = expectStatus(await client.get(path), 200)
     assert.equal(again.metadata.labels?.[label], 'true')
     assert.ok((await groupsOf(client)).includes('shop.example'))
-    expectStatus(await client.delete(`${definitions}/boxes.shop.example`), 200)
-    await isThere(client, path, 404)
+    expectStatus(await client.delete(`${crdPath}/boxes.shop.example`), 200)
+    await untilStatusOf(client, path, 404)
     await until(
       () => groupsOf(client),
       (names) => !names.includes('shop.example'),
@@ -110,7 +106,7 @@ describe('API services', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  test('say what is missing of a service, in turn', async () => {
+  test('the Available condition reports each missing part of the service', async () => {
     const { client, close } = await startEmbedded('memory')
     const extension = await ExtensionServer.start('steps.example')
     const changes = { service: { namespace: 'default', name: 'steps' } }
@@ -131,7 +127,7 @@ describe('API services', () => {
     await close()
   })
 
-  test('are named by discovery in the order of their priorities', async () => {
+  test('discovery orders groups and versions by priority', async () => {
     const { client, close } = await startEmbedded('memory')
     const extension = await ExtensionServer.start('gadgets.example')
     const path = await register(client, { server: extension, changes: { groupPriorityMinimum: 17790 } })
@@ -144,9 +140,9 @@ describe('API services', () => {
     assert.equal(expectStatus(await client.get('/apis/gadgets.example/v1'), 200).json['groupVersion'], 'gadgets.example/v1')
     const { paths } = (await client.get('/')).json as unknown as { paths: readonly string[] }
     assert.ok(paths.includes('/apis/gadgets.example/v1'))
-    // A version of ours, taken over by somebody else.
-    const taken = { group: 'gadgets.example', version: 'v2', groupPriorityMinimum: 10, versionPriority: 20 }
-    expectStatus(await client.post(apiServices(), { metadata: { name: 'v2.gadgets.example' }, spec: taken }), 201)
+    // An APIService without `service` is local: discovery lists its version, but this server has no such kinds.
+    const v2Spec = { group: 'gadgets.example', version: 'v2', groupPriorityMinimum: 10, versionPriority: 20 }
+    expectStatus(await client.post(apiServices(), { metadata: { name: 'v2.gadgets.example' }, spec: v2Spec }), 201)
     const both = (await client.get('/apis/gadgets.example')).json as unknown as { versions: readonly { version: string }[] }
     assert.deepEqual(
       both.versions.map((each) => each.version),

@@ -1,5 +1,5 @@
-// A stand-in for a server that others write to extend the API: HTTPS with a certificate of its own authority, one kind in memory, watches,
-// documents of discovery and OpenAPI; and ways to misbehave.
+// Fixture: an extension API server over HTTPS with its own CA, one kind in memory, watches, discovery and OpenAPI documents,
+// and configurable misbehaviour.
 
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -7,18 +7,18 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { issueCertificate } from '../../src/net/issue-certificate.js'
-import type { ApiClient } from '../kit/api-client.js'
-import { expectStatus, until } from '../kit/fixtures.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { issueCertificate } from '../../src/net/tls/issue-certificate.js'
 
-const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
 
-export interface Seen {
+export interface ReceivedRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage['headers']
   readonly rawHeaders: readonly string[]
-  /** The common name of the certificate that was shown. */
+  /** Common name of the presented client certificate. */
   readonly client: string
 }
 
@@ -35,8 +35,8 @@ export class ExtensionServer {
   readonly group: string
   readonly ca: string
   port = 0
-  readonly seen: Seen[] = []
-  /** Asked first; true when it has answered, or will. */
+  readonly seen: ReceivedRequest[] = []
+  /** Called first; returns true if it handles the request. */
   behaviour: Behaviour = () => undefined
   readonly gadgets = new Map<string, Gadget>()
   private readonly server: Server
@@ -46,10 +46,10 @@ export class ExtensionServer {
 
   private constructor(group: string, proxyCa: string | undefined) {
     this.group = group
-    const authority = { ...issueCertificate({ commonName: 'extensions', use: 'authority', ...times }), commonName: 'extensions' }
+    const authority = { ...issueCertificate({ commonName: 'extensions', use: 'authority', ...validity }), commonName: 'extensions' }
     this.ca = authority.cert
     const hosts = [`${serviceName}.default.svc`]
-    const pair = issueCertificate({ commonName: 'extension', hosts, use: 'server', ...times }, authority)
+    const pair = issueCertificate({ commonName: 'extension', hosts, use: 'server', ...validity }, authority)
     this.server = createServer(
       { ...pair, requestCert: true, rejectUnauthorized: false, ...(proxyCa === undefined ? {} : { ca: proxyCa }) },
       (request, response) => this.serve(request, response),
@@ -60,23 +60,23 @@ export class ExtensionServer {
       socket.once('close', () => this.sockets.delete(socket))
     })
     this.server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
-      this.note(request)
+      this.record(request)
       socket.on('error', () => undefined)
-      if (request.url?.endsWith('/slow')) return // and never says whether it will
+      if (request.url?.endsWith('/slow')) return // never responds to the upgrade
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
       socket.pipe(socket)
     })
   }
 
   static async start(group: string, proxyCa?: string, host = '127.0.0.1'): Promise<ExtensionServer> {
-    const made = new ExtensionServer(group, proxyCa)
-    await once(made.server.listen(0, host), 'listening')
-    made.port = (made.server.address() as AddressInfo).port
-    return made
+    const server = new ExtensionServer(group, proxyCa)
+    await once(server.server.listen(0, host), 'listening')
+    server.port = (server.server.address() as AddressInfo).port
+    return server
   }
 
-  /** Requests that did not come from the server itself, by path. */
-  seenAt(path: string): readonly Seen[] {
+  /** Received requests with exactly this path and query. */
+  seenAt(path: string): readonly ReceivedRequest[] {
     return this.seen.filter(({ url }) => url === path)
   }
 
@@ -89,7 +89,7 @@ export class ExtensionServer {
     for (const socket of this.sockets) socket.resetAndDestroy()
   }
 
-  private note(request: IncomingMessage): void {
+  private record(request: IncomingMessage): void {
     const { method = '', url = '', headers, rawHeaders } = request
     const socket = request.socket as TLSSocket
     const certificate = socket.authorized ? socket.getPeerCertificate() : undefined
@@ -97,7 +97,7 @@ export class ExtensionServer {
   }
 
   private serve(request: IncomingMessage, response: ServerResponse): void {
-    this.note(request)
+    this.record(request)
     response.on('error', () => undefined)
     if (this.behaviour(request, response) === true) return
     const { pathname, searchParams } = new URL(request.url ?? '', 'https://x')
@@ -105,19 +105,19 @@ export class ExtensionServer {
     if (pathname === root) send(response, 200, this.resources())
     else if (pathname === '/openapi/v2') sendTagged(request, response, this.openApiV2())
     else if (pathname === '/openapi/v3')
-      send(response, 200, { paths: { [`apis/${this.group}/v1`]: { serverRelativeURL: `${v3(this.group)}?hash=AB` } } })
-    else if (pathname === v3(this.group)) sendTagged(request, response, this.openApiV3())
+      send(response, 200, { paths: { [`apis/${this.group}/v1`]: { serverRelativeURL: `${openApiV3Path(this.group)}?hash=AB` } } })
+    else if (pathname === openApiV3Path(this.group)) sendTagged(request, response, this.openApiV3())
     else if (pathname.startsWith(`${root}/namespaces/`))
       this.serveGadgets({ request, response, pathname, isWatch: searchParams.has('watch') })
     else if (pathname === `${root}/gadgets`) send(response, 200, this.list())
     else send(response, 404, failure(404, 'NotFound'))
   }
 
-  private serveGadgets({ request, response, pathname, isWatch }: Asked): void {
+  private serveGadgets({ request, response, pathname, isWatch }: GadgetRequest): void {
     const [, , , , , , resource, name = ''] = pathname.split('/')
     if (resource !== 'gadgets') send(response, 404, failure(404, 'NotFound'))
     else if (request.method === 'POST') {
-      void readJson(request).then((object) => this.put(object as Gadget, 'ADDED', (made) => send(response, 201, made)))
+      void readJson(request).then((object) => this.put(object as Gadget, 'ADDED', (stored) => send(response, 201, stored)))
     } else if (request.method === 'DELETE' && name === '') {
       for (const each of [...this.gadgets.keys()]) this.remove(each)
       send(response, 200, { kind: 'Status', apiVersion: 'v1', status: 'Success' })
@@ -130,19 +130,19 @@ export class ExtensionServer {
     else send(response, 404, failure(404, 'NotFound'))
   }
 
-  private put(object: Gadget, type: string, done: (made: Gadget) => void): void {
+  private put(object: Gadget, type: string, done: (stored: Gadget) => void): void {
     this.revision += 1
     const metadata = { namespace: 'default', uid: `uid-${this.revision}`, resourceVersion: String(this.revision), ...object.metadata }
-    const made = { ...object, apiVersion: `${this.group}/v1`, kind: 'Gadget', metadata }
-    this.gadgets.set(made.metadata.name, made)
-    done(made)
-    this.tell(type, made)
+    const stored = { ...object, apiVersion: `${this.group}/v1`, kind: 'Gadget', metadata }
+    this.gadgets.set(stored.metadata.name, stored)
+    done(stored)
+    this.notifyWatchers(type, stored)
   }
 
   private remove(name: string): void {
-    const gone = this.gadgets.get(name)
+    const deleted = this.gadgets.get(name)
     this.gadgets.delete(name)
-    if (gone !== undefined) this.tell('DELETED', gone)
+    if (deleted !== undefined) this.notifyWatchers('DELETED', deleted)
   }
 
   private watch(response: ServerResponse): void {
@@ -157,7 +157,7 @@ export class ExtensionServer {
     return this.watchers.size
   }
 
-  private tell(type: string, object: Gadget): void {
+  private notifyWatchers(type: string, object: Gadget): void {
     for (const watcher of this.watchers) watcher.write(`${JSON.stringify({ type, object })}\n`)
   }
 
@@ -187,16 +187,16 @@ export class ExtensionServer {
 
   private get gadgetSchema(): object {
     return {
-      description: 'A gadget of somebody else.',
+      description: 'A gadget of an extension API server.',
       type: 'object',
       properties: {
-        apiVersion: { type: 'string', description: 'Its version.' },
-        kind: { type: 'string', description: 'Its kind.' },
-        metadata: { type: 'object', description: 'Its metadata.' },
+        apiVersion: { type: 'string', description: 'API version.' },
+        kind: { type: 'string', description: 'Kind.' },
+        metadata: { type: 'object', description: 'Metadata.' },
         spec: {
           type: 'object',
-          description: 'What it shall be.',
-          properties: { size: { type: 'integer', description: 'How large it is.' } },
+          description: 'Desired state.',
+          properties: { size: { type: 'integer', description: 'Size.' } },
         },
       },
       'x-kubernetes-group-version-kind': [{ group: this.group, version: 'v1', kind: 'Gadget' }],
@@ -205,19 +205,22 @@ export class ExtensionServer {
 
   openApiV2(): object {
     const schema = { $ref: `#/definitions/${this.typeName}` }
-    const marks = { 'x-kubernetes-action': 'get', 'x-kubernetes-group-version-kind': { group: this.group, version: 'v1', kind: 'Gadget' } }
+    const extensions = {
+      'x-kubernetes-action': 'get',
+      'x-kubernetes-group-version-kind': { group: this.group, version: 'v1', kind: 'Gadget' },
+    }
     const get = {
       operationId: `read${this.group}Gadget`,
       produces: ['application/json'],
       responses: { 200: { description: 'OK', schema } },
-      ...marks,
+      ...extensions,
     }
     return {
       swagger: '2.0',
       info: { title: 'Gadgets', version: 'v1' },
       paths: {
         [`/apis/${this.group}/v1/namespaces/{namespace}/gadgets/{name}`]: { get },
-        '/apis/somebody.else.example/v1/things': { get },
+        '/apis/another.group.example/v1/things': { get },
         '/version/': { get },
       },
       definitions: { [this.typeName]: this.gadgetSchema, 'com.example.Unused': { type: 'object' } },
@@ -236,14 +239,14 @@ export class ExtensionServer {
   }
 }
 
-interface Asked {
+interface GadgetRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly pathname: string
   readonly isWatch: boolean
 }
 
-const v3 = (group: string): string => `/openapi/v3/apis/${group}/v1`
+const openApiV3Path = (group: string): string => `/openapi/v3/apis/${group}/v1`
 
 const failure = (code: number, reason: string): object => ({ kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, code })
 
@@ -251,7 +254,7 @@ function send(response: ServerResponse, code: number, document: unknown): void {
   response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(document))
 }
 
-/** With a tag, so that it is not sent to whoever has it. */
+/** With an ETag, so that unchanged documents are not sent again. */
 function sendTagged(request: IncomingMessage, response: ServerResponse, document: unknown): void {
   const body = JSON.stringify(document)
   const etag = `"${body.length}"`
@@ -269,16 +272,17 @@ export const serviceName = 'gadgets'
 
 export const apiServices = (suffix = 'cluster.io'): string => `/apis/apiregistration.${suffix}/v1/apiservices`
 
-export interface Registering {
+export interface RegisterOptions {
   readonly server: ExtensionServer
+  /** Overrides fields of the APIService spec. */
   readonly changes?: object
   readonly suffix?: string
-  /** Left out: it is waited for until it is available. */
+  /** Awaited reason of the condition Available; default: `Passed`. */
   readonly expected?: string
 }
 
-/** The service of a server that runs on this machine, and the API service for it. */
-export async function register(client: ApiClient, { server, changes = {}, suffix, expected = 'Passed' }: Registering): Promise<string> {
+/** Creates a Service with the address of the extension server, and its APIService; returns the path of the APIService. */
+export async function register(client: ApiClient, { server, changes = {}, suffix, expected = 'Passed' }: RegisterOptions): Promise<string> {
   const service = { metadata: { name: serviceName }, spec: { type: 'ExternalName', externalName: 'localhost' } }
   await client.post('/api/v1/namespaces/default/services', service)
   const name = `v1.${server.group}`
@@ -308,6 +312,7 @@ export async function conditionOf(client: ApiClient, path: string): Promise<Cond
   return status?.conditions?.find(({ type }) => type === 'Available')
 }
 
+/** Waits until the condition Available of the APIService has this reason. */
 export const waitFor = (client: ApiClient, path: string, reason: string): Promise<Condition | undefined> =>
   until(
     () => conditionOf(client, path),

@@ -1,12 +1,12 @@
-// Owners here and what they own elsewhere, and the other way round: another server of ours stands for one that extends the API.
+// Garbage collection across an aggregated API server, for which a second server stands in: owners here, dependents there, and the reverse.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { expectStatus, until } from '../kit/fixtures.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
 import { FlagFiles, newAuthority, newClient } from '../security/make-pki.js'
 import { type ExtensionServer, register, waitFor } from './extension-server.js'
 
@@ -14,8 +14,8 @@ const group = 'boxes.example'
 const boxes = `/apis/${group}/v1/namespaces/default/boxes`
 const maps = '/api/v1/namespaces/default/configmaps'
 
-/** The way to a server, which can be interrupted. */
-class Road {
+/** Connection to the remote server that can be interrupted. */
+class InterruptibleProxy {
   isOpen = true
   port = 0
   readonly #sockets = new Set<Socket>()
@@ -59,90 +59,83 @@ class Road {
   }
 }
 
-describe('objects that another server keeps', () => {
+describe('objects of an aggregated API server', () => {
   const files = new FlagFiles()
   const proxies = newAuthority('proxies')
-  let behind: Embedded
+  let remote: Embedded
   let running: Embedded
   let client: ApiClient
-  let road: Road
+  let proxy: InterruptibleProxy
   let service: string
 
   before(async () => {
     const pair = newClient(proxies, 'aggregator')
-    const trust = [
+    const trustFlags = [
       `--requestheader-client-ca-file=${files.write('proxies.crt', proxies.cert)}`,
       '--requestheader-username-headers=X-Remote-User',
       '--requestheader-group-headers=X-Remote-Group',
     ]
-    // It leaves it to the other one to see to dependents.
-    behind = await startEmbedded('memory', [...trust, '--controllers=*,-garbagecollector'])
+    // The remote server leaves garbage collection to this one.
+    remote = await startEmbedded('memory', [...trustFlags, '--controllers=*,-garbagecollector'])
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
     const versions = [{ name: 'v1', served: true, storage: true, schema }]
     const spec = { group, scope: 'Namespaced', names: { plural: 'boxes', kind: 'Box' }, versions }
     const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
-    expectStatus(await behind.client.post(definitions, { metadata: { name: `boxes.${group}` }, spec }), 201)
-    await until(
-      () => behind.client.get(boxes),
-      ({ status }) => status === 200,
-    )
-    road = new Road(Number(new URL(behind.server.url).port))
-    await road.start()
+    expectStatus(await remote.client.post(definitions, { metadata: { name: `boxes.${group}` }, spec }), 201)
+    await untilStatus(() => remote.client.get(boxes), 200)
+    proxy = new InterruptibleProxy(Number(new URL(remote.server.url).port))
+    await proxy.start()
     running = await startEmbedded('memory', [
       `--proxy-client-cert-file=${files.write('proxy.crt', pair.cert)}`,
       `--proxy-client-key-file=${files.write('proxy.key', pair.key)}`,
     ])
     client = running.client
-    const server = { group, port: road.port, ca: '' } as ExtensionServer
+    const server = { group, port: proxy.port, ca: '' } as ExtensionServer
     service = await register(client, { server, changes: { insecureSkipTLSVerify: true, caBundle: undefined } })
   })
   after(async () => {
     await running.close()
-    await behind.close()
-    road.end()
+    await remote.close()
+    proxy.end()
     files.remove()
   })
 
   const make = async (path: string, name: string, owner?: object, metadata: object = {}): Promise<object> => {
     const ownerReferences = owner === undefined ? {} : { ownerReferences: [owner] }
     const type = path === boxes ? { apiVersion: `${group}/v1`, kind: 'Box' } : { apiVersion: 'v1', kind: 'ConfigMap' }
-    const answer = await client.post(path, { ...type, metadata: { name, ...ownerReferences, ...metadata } })
-    expectStatus(answer, 201)
-    const { uid } = answer.json.metadata as { readonly uid: string }
+    const response = await client.post(path, { ...type, metadata: { name, ...ownerReferences, ...metadata } })
+    expectStatus(response, 201)
+    const { uid } = response.json.metadata as { readonly uid: string }
     return { ...type, name, uid }
   }
-  const isThere = async (path: string, name: string): Promise<boolean> => (await client.get(`${path}/${name}`)).status === 200
-  const isGone = (path: string, name: string) =>
-    until(
-      () => client.get(`${path}/${name}`),
-      ({ status }) => status === 404,
-    )
+  const exists = async (path: string, name: string): Promise<boolean> => (await client.get(`${path}/${name}`)).status === 200
+  const untilDeleted = (path: string, name: string) => untilStatus(() => client.get(`${path}/${name}`), 404)
   const remove = async (path: string, name: string, propagationPolicy = 'Background'): Promise<void> => {
     expectStatus(await client.delete(`${path}/${name}?propagationPolicy=${propagationPolicy}`), 200)
   }
 
-  test('go with an owner of this server, and level by level', async () => {
+  test('are deleted with an owner on this server, level by level', async () => {
     const owner = await make(maps, 'a')
     const box = await make(boxes, 'a-box', owner)
     await make(maps, 'a-map', box)
     await make(boxes, 'other')
     await remove(maps, 'a')
-    await isGone(boxes, 'a-box')
-    await isGone(maps, 'a-map')
-    assert.ok(await isThere(boxes, 'other'))
+    await untilDeleted(boxes, 'a-box')
+    await untilDeleted(maps, 'a-map')
+    assert.ok(await exists(boxes, 'other'))
   })
 
-  test('that have an owner which never was are deleted; those whose owner is there stay', async () => {
+  test('with a missing owner are deleted; with an existing owner they stay', async () => {
     const owner = await make(boxes, 'owner')
     await make(maps, 'kept', owner)
-    await make(maps, 'lost', { apiVersion: `${group}/v1`, kind: 'Box', name: 'nobody', uid: 'never' })
-    await make(boxes, 'lost-box', { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: 'never' })
-    await isGone(maps, 'lost')
-    await isGone(boxes, 'lost-box')
-    assert.ok(await isThere(maps, 'kept'))
+    await make(maps, 'lost', { apiVersion: `${group}/v1`, kind: 'Box', name: 'missing', uid: 'never' })
+    await make(boxes, 'lost-box', { apiVersion: 'v1', kind: 'ConfigMap', name: 'missing', uid: 'never' })
+    await untilDeleted(maps, 'lost')
+    await untilDeleted(boxes, 'lost-box')
+    assert.ok(await exists(maps, 'kept'))
   })
 
-  test('keep an owner of this server that is deleted in the foreground', async () => {
+  test('block foreground deletion of an owner on this server', async () => {
     const owner = await make(maps, 'waits')
     await make(boxes, 'blocks', { ...owner, blockOwnerDeletion: true }, { finalizers: ['example.com/hold'] })
     await remove(maps, 'waits', 'Foreground')
@@ -150,12 +143,12 @@ describe('objects that another server keeps', () => {
       () => client.get(`${boxes}/blocks`),
       ({ json }) => (json.metadata as { deletionTimestamp?: string }).deletionTimestamp !== undefined,
     )
-    assert.ok(await isThere(maps, 'waits'))
+    assert.ok(await exists(maps, 'waits'))
     expectStatus(await client.patch(`${boxes}/blocks`, 'application/merge-patch+json', { metadata: { finalizers: null } }), 200)
-    await isGone(maps, 'waits')
+    await untilDeleted(maps, 'waits')
   })
 
-  test('wait for what they own here, or let it go', async () => {
+  test('are deleted in the foreground after their dependents here, or orphan them', async () => {
     const foreground = await make(boxes, 'foreground')
     await make(maps, 'first', { ...foreground, blockOwnerDeletion: true })
     const orphaning = await make(boxes, 'orphaning')
@@ -163,46 +156,42 @@ describe('objects that another server keeps', () => {
     await make(boxes, 'stays-too', orphaning)
     await remove(boxes, 'foreground', 'Foreground')
     await remove(boxes, 'orphaning', 'Orphan')
-    await isGone(boxes, 'foreground')
-    await isGone(boxes, 'orphaning')
-    assert.ok(!(await isThere(maps, 'first')))
+    await untilDeleted(boxes, 'foreground')
+    await untilDeleted(boxes, 'orphaning')
+    assert.ok(!(await exists(maps, 'first')))
     for (const path of [`${maps}/stays`, `${boxes}/stays-too`]) {
       const { status, json } = await client.get(path)
       assert.deepEqual([status, (json.metadata as { ownerReferences?: unknown }).ownerReferences], [200, undefined])
     }
   })
 
-  /** Otherwise it is asked now and then. */
-  const askAgain = async (versionPriority: number): Promise<void> => {
+  /** Changing the APIService triggers a probe at once. */
+  const probeAgain = async (versionPriority: number): Promise<void> => {
     expectStatus(await client.patch(service, 'application/merge-patch+json', { spec: { versionPriority } }), 200)
   }
-  /** More than are asked for at a time. */
-  const many = 20
+  /** More than the garbage collector requests concurrently. */
+  const boxCount = 20
 
-  test('a server that does not answer holds up nothing else, and what it may know of stays', async () => {
+  test('an unresponsive server blocks nothing else, and possible dependents of its objects stay', async () => {
     const owner = await make(maps, 'down')
-    for (let i = 0; i < many; i++) await make(boxes, `down-box-${i}`, owner)
+    for (let i = 0; i < boxCount; i++) await make(boxes, `down-box-${i}`, owner)
     await make(maps, 'down-map', owner)
     const box = await make(boxes, 'unknown')
-    road.close()
-    await askAgain(1)
+    proxy.close()
+    await probeAgain(1)
     await waitFor(client, service, 'FailedDiscoveryCheck')
-    await make(maps, 'in-doubt', { ...box, name: 'nobody', uid: 'never' })
+    await make(maps, 'in-doubt', { ...box, name: 'missing', uid: 'never' })
     await remove(maps, 'down')
-    await isGone(maps, 'down-map')
+    await untilDeleted(maps, 'down-map')
     const last = await make(maps, 'last')
     await make(maps, 'last-map', last)
     await remove(maps, 'last')
-    await isGone(maps, 'last-map')
-    assert.ok(await isThere(maps, 'in-doubt'))
-    road.isOpen = true
-    await askAgain(2)
-    for (let i = 0; i < many; i++)
-      await until(
-        () => behind.client.get(`${boxes}/down-box-${i}`),
-        ({ status }) => status === 404,
-      )
-    await isGone(maps, 'in-doubt')
-    assert.ok((await behind.client.get(`${boxes}/unknown`)).status === 200)
+    await untilDeleted(maps, 'last-map')
+    assert.ok(await exists(maps, 'in-doubt'))
+    proxy.isOpen = true
+    await probeAgain(2)
+    for (let i = 0; i < boxCount; i++) await untilStatus(() => remote.client.get(`${boxes}/down-box-${i}`), 404)
+    await untilDeleted(maps, 'in-doubt')
+    assert.ok((await remote.client.get(`${boxes}/unknown`)).status === 200)
   })
 })

@@ -1,15 +1,14 @@
-// Extension servers whose list of resources is hostile: the API service stays what it is, and discovery of everything else is unharmed.
+// Hostile discovery documents of extension API servers: the APIService keeps its state, and other discovery is unaffected.
 
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { expectStatus, until } from '../kit/fixtures.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
 import { ExtensionServer, register } from './extension-server.js'
 
 interface AggregatedGroup {
   readonly metadata: { readonly name?: string }
-  /** Empty lists are left out. */
   readonly versions: readonly { readonly freshness: string; readonly resources?: readonly { readonly resource: string }[] }[]
 }
 
@@ -24,7 +23,7 @@ const endless = (response: ServerResponse): void => {
   more()
 }
 
-const unusable: readonly (readonly [what: string, answer: (response: ServerResponse) => void])[] = [
+const unusable: readonly (readonly [title: string, respond: (response: ServerResponse) => void])[] = [
   ['endless', endless],
   ['of 64 MiB', (response) => void response.end(Buffer.alloc(64 << 20, ' '))],
   ['nested 200,000 levels deep', (response) => void response.end(`{"resources":${'['.repeat(200_000)}`)],
@@ -39,7 +38,7 @@ const unusable: readonly (readonly [what: string, answer: (response: ServerRespo
   ],
 ]
 
-describe('hostile lists of resources', () => {
+describe('hostile APIResourceLists', () => {
   let running: Embedded
   before(async () => {
     running = await startEmbedded('memory', ['--feature-gates=AggregatedDiscoveryEndpoint=true'])
@@ -54,11 +53,14 @@ describe('hostile lists of resources', () => {
 
   const versionOf = async (group: string) => (await groups()).find(({ metadata }) => metadata.name === group)?.versions[0]
 
-  async function withList(answer: (response: ServerResponse) => void, check: (extension: ExtensionServer) => Promise<void>): Promise<void> {
+  async function withList(
+    respond: (response: ServerResponse) => void,
+    check: (extension: ExtensionServer) => Promise<void>,
+  ): Promise<void> {
     const extension = await ExtensionServer.start('lists.example')
     extension.behaviour = ({ url }, response) => {
       if (url !== '/apis/lists.example/v1') return undefined
-      answer(response)
+      respond(response)
       return true
     }
     const service = await register(running.client, { server: extension })
@@ -77,9 +79,9 @@ describe('hostile lists of resources', () => {
       60_000,
     )
 
-  for (const [what, answer] of unusable)
-    test(`one that is ${what} is not taken, and a good one later is`, async () => {
-      await withList(answer, async (extension) => {
+  for (const [title, respond] of unusable)
+    test(`a list that is ${title} is rejected, and a later valid one accepted`, async () => {
+      await withList(respond, async (extension) => {
         // The probe, and two attempts to read the list.
         await until(
           async () => extension.seenAt('/apis/lists.example/v1').length,
@@ -95,7 +97,7 @@ describe('hostile lists of resources', () => {
       })
     })
 
-  test('names that are properties of every object are names', async () => {
+  test('resource names such as __proto__ are handled as ordinary names', async () => {
     const odd = ['__proto__', 'constructor', 'toString']
     const lines = [...odd, ...odd.map((name) => `${name}/__proto__`)].map((name) => ({
       name,
@@ -103,9 +105,9 @@ describe('hostile lists of resources', () => {
       verbs: ['list'],
       group: '__proto__',
     }))
-    const noise = [null, 7, 'x', [], {}, { name: 7 }, { name: ['a'], verbs: 'list' }, { name: 'half', verbs: [7, null, 'get'] }]
+    const invalidEntries = [null, 7, 'x', [], {}, { name: 7 }, { name: ['a'], verbs: 'list' }, { name: 'half', verbs: [7, null, 'get'] }]
     await withList(
-      (response) => void response.end(list([...lines, ...noise])),
+      (response) => void response.end(list([...lines, ...invalidEntries])),
       async () => {
         const version = await untilCurrent()
         assert.deepEqual(

@@ -1,16 +1,16 @@
-// A namespace that is deleted takes with it what other servers hold in it, and waits for those that do not answer.
+// Namespace deletion includes objects of extension API servers, and waits for unresponsive ones.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startEmbedded } from '../kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../kit/fixtures.js'
+import { startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
 import { ExtensionServer, register, waitFor } from './extension-server.js'
 
-interface Progress {
+interface TerminatingNamespace {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message: string }[] }
 }
 
-test('objects of other servers go with their namespace', async () => {
+test('objects of an extension API server are deleted with their namespace', async () => {
   const { client, close } = await startEmbedded('memory')
   const extension = await ExtensionServer.start('gadgets.example')
   const service = await register(client, { server: extension })
@@ -18,7 +18,7 @@ test('objects of other servers go with their namespace', async () => {
   const path = `/apis/gadgets.example/v1/namespaces/${namespace}/gadgets`
   expectStatus(await client.post(path, { metadata: { name: 'one', namespace } }), 201)
   assert.equal(extension.gadgets.size, 1)
-  // The first attempt is refused: what is left is told, and tried again.
+  // The first attempt fails: the condition names what is left, and deletion is retried.
   let refusals = 1
   extension.behaviour = ({ method }, response) => {
     if (method !== 'DELETE' || refusals-- <= 0) return undefined
@@ -40,7 +40,7 @@ test('objects of other servers go with their namespace', async () => {
   await close()
 })
 
-test('a namespace stays as long as nobody knows what others hold in it', async () => {
+test('a namespace stays while the contents of an extension API server are unknown', async () => {
   const { client, close } = await startEmbedded('memory')
   const extension = await ExtensionServer.start('gone.example')
   const service = await register(client, { server: extension })
@@ -49,12 +49,12 @@ test('a namespace stays as long as nobody knows what others hold in it', async (
   await waitFor(client, service, 'FailedDiscoveryCheck')
   const namespace = await newNamespace(client)
   await client.delete(`/api/v1/namespaces/${namespace}`)
-  const progress = await until(
+  const terminating = await until(
     () => client.get(`/api/v1/namespaces/${namespace}`),
     ({ text }) => text.includes('DiscoveryFailed'),
     60_000,
   )
-  const { status } = progress.json as unknown as Progress
+  const { status } = terminating.json as unknown as TerminatingNamespace
   assert.equal(
     status?.conditions?.find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')?.message,
     'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: gone.example/v1: the server is currently unable to handle the request',
@@ -62,7 +62,7 @@ test('a namespace stays as long as nobody knows what others hold in it', async (
   await client.delete(service)
   await until(
     () => client.get(`/api/v1/namespaces/${namespace}`),
-    (answer) => answer.status === 404,
+    (response) => response.status === 404,
     60_000,
   )
   await close()

@@ -1,10 +1,10 @@
-// What other servers say of their resources and types is part of what this server says, in every form in which clients ask.
+// OpenAPI v2 and v3 and aggregated discovery include extension API servers.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { expectStatus, until } from '../kit/fixtures.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
 import { ExtensionServer, register } from './extension-server.js'
 
 const group = 'gadgets.example'
@@ -19,7 +19,7 @@ interface Document {
 const read = async (client: ApiClient, address: string): Promise<Document> =>
   expectStatus(await client.get(address), 200).json as unknown as Document
 
-describe('documents of other servers', () => {
+describe('documents of extension API servers', () => {
   let running: Embedded
   let client: ApiClient
   let extension: ExtensionServer
@@ -35,29 +35,29 @@ describe('documents of other servers', () => {
     extension.close()
   })
 
-  test('version 2 has the paths of the version, and the definitions that they need', async () => {
+  test('OpenAPI v2 has the paths of the version and the definitions they use', async () => {
     const document = await until(
       () => read(client, '/openapi/v2'),
       ({ paths }) => paths[path] !== undefined,
     )
     assert.ok(document.paths['/api/v1/namespaces/{namespace}/configmaps/{name}'])
-    assert.equal(document.paths['/apis/somebody.else.example/v1/things'], undefined)
-    assert.equal(document.definitions['com.example.gadgets.v1.Gadget']?.description, 'A gadget of somebody else.')
+    assert.equal(document.paths['/apis/another.group.example/v1/things'], undefined)
+    assert.equal(document.definitions['com.example.gadgets.v1.Gadget']?.description, 'A gadget of an extension API server.')
     assert.equal(document.definitions['com.example.Unused'], undefined)
-    const asked = extension.seenAt('/openapi/v2').at(-1)
-    assert.equal(asked?.headers['x-remote-user'], 'system:cluster-aggregator')
+    const request = extension.seenAt('/openapi/v2').at(-1)
+    assert.equal(request?.headers['x-remote-user'], 'system:cluster-aggregator')
     const binary = await client.get('/openapi/v2', { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' })
-    assert.ok(expectStatus(binary, 200).bytes.includes('A gadget of somebody else.'))
+    assert.ok(expectStatus(binary, 200).bytes.includes('A gadget of an extension API server.'))
   })
 
-  test('version 3 names the document of the other server, and passes it on', async () => {
+  test('OpenAPI v3 lists the remote document and proxies it', async () => {
     const index = await read(client, '/openapi/v3')
     const address = index.paths[`apis/${group}/v1`]?.serverRelativeURL ?? ''
     assert.equal(address, `/openapi/v3/apis/${group}/v1?hash=AB`)
     assert.deepEqual(await read(client, address), extension.openApiV3())
   })
 
-  test('aggregated discovery has its resources', async () => {
+  test('aggregated discovery lists its resources', async () => {
     const accept = 'application/json;g=apidiscovery.cluster.io;v=v2beta1;as=APIGroupDiscoveryList'
     const { items } = expectStatus(await client.get('/apis', { accept }), 200).json as unknown as Document
     assert.deepEqual(items.find(({ metadata }) => metadata.name === group)?.versions, [
@@ -82,7 +82,7 @@ describe('documents of other servers', () => {
     ])
   })
 
-  test('a server that has no version 3 is published in it nevertheless', async () => {
+  test('a server without OpenAPI v3 is converted from v2', async () => {
     const old = await ExtensionServer.start('old.example')
     old.behaviour = ({ url }, response) => {
       if (!url?.startsWith('/openapi/v3')) return undefined
@@ -104,7 +104,7 @@ describe('documents of other servers', () => {
     old.close()
   })
 
-  test('what goes is published no longer', async () => {
+  test('a deleted APIService is removed from the documents', async () => {
     await client.delete(service)
     await until(
       () => read(client, '/openapi/v2'),

@@ -1,4 +1,4 @@
-// Requests for a version that another server answers for: who it is told the user is, what it is never shown, and what comes back.
+// Proxying to extension API servers: user headers, credentials, authorization, upgrades, failures.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -6,18 +6,18 @@ import { connect } from 'node:http2'
 import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { needsAddress, ownAddress } from '../kit/agent-cluster.js'
-import { ApiClient } from '../kit/api-client.js'
-import { type Embedded, startEmbedded, tokenOf } from '../kit/embedded.js'
-import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
+import { ApiClient } from '../../../../test/kit/api-client.js'
+import { type Embedded, startEmbedded, tokenOf } from '../../../../test/kit/embedded.js'
+import { expectFailure, expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import { needsAddress, ownAddress } from '../../../../test/kit/kubelet/kubelet-cluster.js'
 import { FlagFiles, newAuthority, newClient } from '../security/make-pki.js'
-import { conditionOf, ExtensionServer, register, type Seen, waitFor } from './extension-server.js'
+import { conditionOf, ExtensionServer, type ReceivedRequest, register, waitFor } from './extension-server.js'
 
 const proxies = newAuthority('proxies')
 const group = 'gadgets.example'
 const gadgets = `/apis/${group}/v1/namespaces/default/gadgets`
 
-describe('a version that another server answers for', () => {
+describe('a version of an extension API server', () => {
   const files = new FlagFiles()
   const pair = newClient(proxies, 'aggregator')
   let running: Embedded
@@ -53,13 +53,13 @@ describe('a version that another server answers for', () => {
     files.remove()
   })
 
-  const lastAt = (url: string): Seen => {
+  const lastAt = (url: string): ReceivedRequest => {
     const seen = extension.seenAt(url).at(-1)
-    assert.ok(seen, `${url} was not asked for`)
+    assert.ok(seen, `${url} was not requested`)
     return seen
   }
 
-  test('is available when its discovery answers, and is asked with the certificate of the proxy', async () => {
+  test('is available when its discovery responds, and is called with the proxy client certificate', async () => {
     assert.deepEqual(
       { ...(await conditionOf(client, path)), lastTransitionTime: undefined },
       {
@@ -70,15 +70,15 @@ describe('a version that another server answers for', () => {
         message: 'all checks passed',
       },
     )
-    const { headers, client: shown } = extension.seenAt(`/apis/${group}/v1`)[0] as Seen
-    assert.equal(shown, 'aggregator')
+    const { headers, client: commonName } = extension.seenAt(`/apis/${group}/v1`)[0] as ReceivedRequest
+    assert.equal(commonName, 'aggregator')
     assert.equal(headers['x-remote-user'], 'system:cluster-aggregator')
     assert.equal(headers['x-remote-group'], 'system:masters')
   })
 
-  test('the user is told, and no credential of the client', async () => {
+  test('user headers are sent, and no credential of the client', async () => {
     const url = `${gadgets}?limit=5`
-    const asked = await bob.get(url, {
+    const response = await bob.get(url, {
       'x-remote-user': 'root',
       'x-remote-group': 'system:masters',
       'x-remote-extra-scope': 'all',
@@ -88,28 +88,28 @@ describe('a version that another server answers for', () => {
       'proxy-authorization': 'Basic x',
       'x-own': 'kept',
     })
-    assert.equal(expectStatus(asked, 200).json.kind, 'GadgetList')
-    const { headers, rawHeaders, client: shown } = lastAt(url)
-    assert.equal(shown, 'aggregator')
+    assert.equal(expectStatus(response, 200).json.kind, 'GadgetList')
+    const { headers, rawHeaders, client: commonName } = lastAt(url)
+    assert.equal(commonName, 'aggregator')
     assert.equal(headers['x-remote-user'], 'bob')
     const groups = rawHeaders.filter((_, i) => rawHeaders[i - 1]?.toLowerCase() === 'x-remote-group' && i % 2 === 1)
     assert.deepEqual(groups, ['devs', 'ops', 'system:authenticated'])
     assert.equal(headers['x-own'], 'kept')
-    assert.equal(headers['audit-id'], asked.headers['audit-id'])
+    assert.equal(headers['audit-id'], response.headers['audit-id'])
     assert.equal(headers.host, `localhost:${extension.port}`)
     const hidden = ['authorization', 'proxy-authorization', 'x-alt-user', 'x-alt-group', 'x-alt-extra-scope', 'x-remote-extra-scope']
     for (const name of hidden) assert.equal(headers[name], undefined, name)
     assert.ok(!JSON.stringify(rawHeaders).includes('bob-token'))
   })
 
-  test('no header of a client takes away what is told of the user', async () => {
+  test('client headers cannot remove the user headers', async () => {
     const url = `${gadgets}?limit=6`
     expectStatus(await bob.get(url, { connection: 'close, X-Remote-User, X-Remote-Group, Audit-Id' }), 200)
     assert.equal(lastAt(url).headers['x-remote-user'], 'bob')
     assert.match(String(lastAt(url).headers['x-remote-group']), /devs/)
   })
 
-  test('clients of HTTP/2 are passed on, too', async () => {
+  test('HTTP/2 requests are proxied', async () => {
     const session = connect(running.server.url, { ca: running.server.caPem })
     const url = `${gadgets}?limit=7`
     const stream = session.request({ ':path': url, authorization: 'Bearer bob-token', 'x-remote-user': 'root' })
@@ -122,25 +122,25 @@ describe('a version that another server answers for', () => {
     session.close()
   })
 
-  test('whoever may not ask is refused here, and nothing is passed on', async () => {
+  test('unauthorized requests get 403 here and are not proxied', async () => {
     const url = `${gadgets}/never-seen`
     expectFailure(await bob.delete(url), 403, 'Forbidden')
     assert.deepEqual(extension.seenAt(url), [])
-    const stranger = new ApiClient({ url: running.server.url, ca: running.server.caPem, token: 'wrong' })
-    expectFailure(await stranger.get(url), 401, 'Unauthorized')
+    const unauthenticated = new ApiClient({ url: running.server.url, ca: running.server.caPem, token: 'wrong' })
+    expectFailure(await unauthenticated.get(url), 401, 'Unauthorized')
     assert.deepEqual(extension.seenAt(url), [])
-    stranger.close()
+    unauthenticated.close()
   })
 
-  test('who acts as somebody else is that one, with all that is known of them', async () => {
+  test('an impersonated user is sent with all attributes', async () => {
     const url = `${gadgets}?as=jane`
-    const acting = {
-      // As clients send it: each byte is a character to Node.
+    const impersonation = {
+      // As on the wire: Node.js reads each byte as one character.
       'impersonate-user': Buffer.from('jäne').toString('latin1'),
       'impersonate-group': 'system:masters',
       'impersonate-extra-acme.com%2fproject': 'p',
     }
-    expectStatus(await client.get(url, acting), 200)
+    expectStatus(await client.get(url, impersonation), 200)
     const { headers } = lastAt(url)
     assert.equal(Buffer.from(headers['x-remote-user'] as string, 'latin1').toString(), 'jäne')
     assert.equal(headers['x-remote-extra-acme.com%2fproject'], 'p')
@@ -150,23 +150,23 @@ describe('a version that another server answers for', () => {
     )
   })
 
-  test('what this server says of itself no other says in its place, and every client is answered', async () => {
+  test('the extension server cannot set headers of this server, and duplicate headers reach no client', async () => {
     const url = `${gadgets}?limit=8`
-    const own = {
+    const serverHeaders = {
       'X-Cluster-PF-FlowSchema-UID': 'theirs',
       'X-Kubernetes-PF-PriorityLevel-UID': 'theirs',
       'X-Cluster-PF-PriorityLevel-UID': 'theirs',
       'Audit-Id': 'theirs',
       'Strict-Transport-Security': 'theirs',
     }
-    extension.behaviour = ({ url: asked }, response) => {
-      if (asked !== url) return undefined
-      response.writeHead(200, [...Object.entries(own).flat(), 'Content-Type', 'a/b', 'Content-Type', 'c/d', 'X-Theirs', 'yes'])
+    extension.behaviour = ({ url: requested }, response) => {
+      if (requested !== url) return undefined
+      response.writeHead(200, [...Object.entries(serverHeaders).flat(), 'Content-Type', 'a/b', 'Content-Type', 'c/d', 'X-Theirs', 'yes'])
       response.end('ok')
       return true
     }
-    const got = expectStatus(await client.get(url), 200)
-    assert.equal(got.headers['x-theirs'], 'yes')
+    const response = expectStatus(await client.get(url), 200)
+    assert.equal(response.headers['x-theirs'], 'yes')
     const session = connect(running.server.url, { ca: running.server.caPem })
     const stream = session.request({ ':path': url, authorization: 'Bearer bob-token' })
     const [head] = (await once(stream, 'response')) as [{ [name: string]: unknown }]
@@ -175,15 +175,15 @@ describe('a version that another server answers for', () => {
     session.close()
     extension.behaviour = () => undefined
     assert.deepEqual([head[':status'], head['content-type'], head['x-theirs']], [200, 'a/b', 'yes'])
-    for (const headers of [got.headers, head])
-      for (const name of Object.keys(own)) assert.doesNotMatch(String(headers[name.toLowerCase()]), /theirs/, name)
+    for (const headers of [response.headers, head])
+      for (const name of Object.keys(serverHeaders)) assert.doesNotMatch(String(headers[name.toLowerCase()]), /theirs/, name)
   })
 
-  test('objects are made, read, watched and deleted there', async () => {
+  test('objects are created, read, watched and deleted there', async () => {
     const watch = await client.watch(`${gadgets}?watch=1`)
-    const made = expectStatus(await client.post(gadgets, { metadata: { name: 'one' }, spec: { size: 3 } }), 201)
-    assert.equal(made.json.kind, 'Gadget')
-    assert.equal(made.headers['cache-control'], 'no-cache, private')
+    const created = expectStatus(await client.post(gadgets, { metadata: { name: 'one' }, spec: { size: 3 } }), 201)
+    assert.equal(created.json.kind, 'Gadget')
+    assert.equal(created.headers['cache-control'], 'no-cache, private')
     expectStatus(await client.get(`${gadgets}/one`), 200)
     expectStatus(await client.delete(`${gadgets}/one`), 200)
     expectStatus(await client.get(`${gadgets}/one`), 404)
@@ -202,19 +202,19 @@ describe('a version that another server answers for', () => {
     )
   })
 
-  test('an escaped path is what was allowed, and no path leads out of the version', async () => {
-    // The server itself asks, too, for what it collects.
-    const passedOn = () => extension.seen.filter(({ headers }) => headers['x-remote-user'] === 'admin')
+  test('an escaped path is the authorized one, and no path leaves the version', async () => {
+    // The garbage collector sends requests, too.
+    const proxiedRequests = () => extension.seen.filter(({ headers }) => headers['x-remote-user'] === 'admin')
     extension.seen.length = 0
     expectStatus(await client.get(`${gadgets}/a%2Fb`), 404)
-    assert.equal(passedOn().at(-1)?.url, `${gadgets}/a/b`)
+    assert.equal(proxiedRequests().at(-1)?.url, `${gadgets}/a/b`)
     extension.seen.length = 0
     for (const tricky of [`/apis/${group}/v1/../../../api/v1/secrets`, `/apis/${group}/v1/%2e%2e/x`, `//apis/${group}/v1/gadgets`])
       expectStatus(await client.get(tricky), 404)
-    assert.deepEqual(passedOn(), [])
+    assert.deepEqual(proxiedRequests(), [])
   })
 
-  test('another protocol is spoken through it', async () => {
+  test('upgraded connections are proxied', async () => {
     const sent = request(`${running.server.url}${gadgets}/one/exec`, {
       ca: running.server.caPem,
       headers: { authorization: `Bearer ${tokenOf(running.server)}`, connection: 'Upgrade', upgrade: 'echo', 'x-remote-user': 'root' },
@@ -224,10 +224,10 @@ describe('a version that another server answers for', () => {
     socket.write('hello')
     const [echoed] = (await once(socket, 'data')) as [Buffer]
     assert.equal(echoed.toString(), 'hello')
-    const { headers, client: shown } = lastAt(`${gadgets}/one/exec`)
+    const { headers, client: commonName } = lastAt(`${gadgets}/one/exec`)
     assert.equal(headers['x-remote-user'], 'admin')
     assert.equal(headers.authorization, undefined)
-    assert.equal(shown, 'aggregator')
+    assert.equal(commonName, 'aggregator')
     socket.destroy()
   })
 
@@ -242,14 +242,14 @@ describe('a version that another server answers for', () => {
     extension.behaviour = () => undefined
   })
 
-  test('what cannot be reached is a plain 503, and when it is noticed, unavailable', async () => {
+  test('an unreachable server gives 503, and later the APIService is unavailable', async () => {
     const dead = await ExtensionServer.start('dead.example')
     const deadPath = await register(client, { server: dead })
     dead.close()
     const { text, headers } = expectStatus(await client.get('/apis/dead.example/v1/gadgets'), 503)
     assert.equal(headers['content-type'], 'text/plain; charset=utf-8')
     assert.match(text, /^error trying to reach service: dial tcp .*: connect: connection refused\n$/)
-    // Any change is a reason to look again.
+    // Any change triggers a new probe.
     await client.patch(deadPath, 'application/merge-patch+json', { spec: { versionPriority: 11 } })
     const condition = await waitFor(client, deadPath, 'FailedDiscoveryCheck')
     const url = `https://localhost:${dead.port}/apis/dead.example/v1`
@@ -264,22 +264,19 @@ describe('a version that another server answers for', () => {
     expectStatus(await client.get('/apis/dead.example/v1'), 404)
   })
 
-  test('a certificate of somebody else is not believed', async () => {
+  test('a certificate of another CA is rejected', async () => {
     const other = await ExtensionServer.start('other.example')
     const otherPath = await register(client, { server: other, changes: { caBundle: Buffer.from(extension.ca).toString('base64') } })
     const { text } = expectStatus(await client.get('/apis/other.example/v1/gadgets'), 503)
     assert.equal(text, 'error trying to reach service: x509: certificate signed by unknown authority\n')
     await client.patch(otherPath, 'application/merge-patch+json', { spec: { caBundle: null, insecureSkipTLSVerify: true } })
-    await until(
-      () => client.get('/apis/other.example/v1/gadgets'),
-      ({ status }) => status === 200,
-    )
+    await untilStatus(() => client.get('/apis/other.example/v1/gadgets'), 200)
     await client.delete(otherPath)
     other.close()
   })
 })
 
-test('endpoints are gone to directly where that is asked for', needsAddress, async (t) => {
+test('--enable-aggregator-routing connects to endpoints directly', needsAddress, async (t) => {
   const host = ownAddress ?? ''
   const extension = await ExtensionServer.start('direct.example', undefined, host)
   const { client, close } = await startEmbedded('memory', ['--enable-aggregator-routing=true'])
@@ -294,7 +291,7 @@ test('endpoints are gone to directly where that is asked for', needsAddress, asy
   const path = await register(client, { server: extension, changes: { service: { namespace: 'default', name: 'gadgets' } } })
   expectStatus(await client.get('/apis/direct.example/v1/gadgets'), 200)
   assert.equal(extension.seen.at(-1)?.headers.host, `${host}:${extension.port}`)
-  // Without anybody behind it there is nowhere to go, whatever was known a moment ago.
+  // Without endpoints the service is unreachable, whatever was cached.
   expectStatus(await client.delete('/api/v1/namespaces/default/endpoints/gadgets'), 200)
   assert.equal(expectStatus(await client.get('/apis/direct.example/v1/gadgets'), 503).text, 'service unavailable\n')
   await waitFor(client, path, 'EndpointsNotFound')

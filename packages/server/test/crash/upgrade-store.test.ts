@@ -1,6 +1,5 @@
-// The upgrade of a data folder killed at random moments, 8 of them or as many as CRASH_KILLS says: while entries are read, converted and written, and while a transaction is on its
-// way to the disk. At each of them every entry is there once, with its revision; in the end all are as if they were written now.
-// Every run names its seed; CRASH_SEED repeats the moments, as far as the machine allows.
+// Upgrade of a data folder by processes that are killed at random times (CRASH_KILLS, default 6): after each kill every entry exists
+// once, with its revision; at the end all have the current format. CRASH_SEED repeats the kill times approximately.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -11,17 +10,17 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
-import { systemClock } from '../../src/base/clock.js'
-import { silentLogger } from '../../src/base/logger.js'
-import { box, boxes } from '../../src/objects/fixture.js'
-import { oldEntry } from '../../src/objects/old-entry.fixture.js'
-import { encodeStored } from '../../src/objects/stored-object.js'
-import { entryUpgrade } from '../../src/objects/upgrade-entries.js'
-import { openLmdbStorage } from '../../src/storage/lmdb.js'
-import { Snapshot } from '../../src/storage/lmdb-snapshot.js'
-import { openTables } from '../../src/storage/lmdb-tables.js'
+import { seededRandom } from '../../../../test/kit/seeded-random.js'
+import { systemClock } from '../../../api/src/base/clock.js'
+import { silentLogger } from '../../../api/src/base/logger.js'
+import { box, boxes } from '../../src/objects/box-store.fixture.js'
+import { oldEntry } from '../../src/objects/entry/format-0-entry.fixture.js'
+import { encodeStored } from '../../src/objects/entry/stored-object.js'
+import { entryUpgrade } from '../../src/objects/entry/upgrade-entries.js'
+import { openLmdbStorage } from '../../src/storage/lmdb/lmdb-storage.js'
+import { Snapshot } from '../../src/storage/lmdb/snapshot.js'
+import { openTables } from '../../src/storage/lmdb/tables.js'
 import type { Entry, FormatUpgrade, Storage } from '../../src/storage/storage.js'
-import { seededRandom } from '../kit/seeded-random.js'
 
 const kills = Number(process.env['CRASH_KILLS'] ?? 6)
 const count = 3000
@@ -30,24 +29,24 @@ const upgrade = entryUpgrade(new Map([['boxes', 'v1']]))
 const childArgument = '--killed-upgrade'
 const everything = { start: '', end: '\u{10ffff}' }
 
-const openFolder = (folder: string, how: FormatUpgrade = upgrade): Promise<Storage> =>
-  openLmdbStorage({ folder, mark: 'crash', upgrade: how, clock: systemClock, logger: silentLogger })
+const openFolder = (folder: string, formatUpgrade: FormatUpgrade = upgrade): Promise<Storage> =>
+  openLmdbStorage({ folder, mark: 'crash', upgrade: formatUpgrade, clock: systemClock, logger: silentLogger })
 
 const childAt = process.argv.indexOf(childArgument)
 if (childAt >= 0) await upgradeUntilKilled(process.argv.slice(childAt + 1))
 else test('an upgrade survives being killed', { timeout: 300_000 }, surviveKills)
 
-/** Dies so long after so many entries were looked at. */
+/** Child process: kills itself `afterMs` milliseconds after it has converted `entries` entries. */
 async function upgradeUntilKilled([folder = '', entries = '0', afterMs = '0']: readonly string[]): Promise<void> {
   let left = Number(entries)
-  const die = (): void => void process.kill(process.pid, 'SIGKILL')
+  const killSelf = (): void => void process.kill(process.pid, 'SIGKILL')
   const counting: FormatUpgrade = {
     ...upgrade,
     upgradeValue(key, value) {
       left -= 1
       if (left === 0) {
-        if (afterMs === '0') die()
-        else setTimeout(die, Number(afterMs))
+        if (afterMs === '0') killSelf()
+        else setTimeout(killSelf, Number(afterMs))
       }
       return upgrade.upgradeValue(key, value)
     },
@@ -62,16 +61,16 @@ function objectOf(i: number) {
   return { metadata: { ...metadata, ...(i % 3 === 0 ? { ownerReferences } : {}) }, ...rest }
 }
 
-/** A folder as a server of the format before left it. */
+/** A data folder of the previous format. */
 async function makeOldFolder(folder: string): Promise<void> {
   const storage = await openFolder(folder)
   const put = (key: string, value: Buffer, expiresAtMs?: number) =>
     storage.commit([{ key, value, expect: 0, ...(expiresAtMs === undefined ? {} : { expiresAtMs }) }])
-  const farMs = systemClock.now() + 3_600_000
+  const laterMs = systemClock.now() + 3_600_000
   const work: Promise<unknown>[] = []
   for (let i = 0; i < count; i++) {
     const object = objectOf(i)
-    work.push(put(`boxes/n/${object.metadata?.name}`, oldEntry(boxes, object), i % 100 === 0 ? farMs : undefined))
+    work.push(put(`boxes/n/${object.metadata?.name}`, oldEntry(boxes, object), i % 100 === 0 ? laterMs : undefined))
   }
   for (let i = 0; i < uniqueKeys; i++) work.push(put(`claims.ports/${i}`, Buffer.from('boxes/n/x')))
   work.push(put('servers/x', Buffer.from('10.0.0.1')))
@@ -82,7 +81,7 @@ async function makeOldFolder(folder: string): Promise<void> {
   await file.close()
 }
 
-/** What is in a file that nobody uses, whatever its state. */
+/** Entries of a closed data file. */
 async function readFolder(folder: string): Promise<{ readonly entries: readonly Entry[]; readonly isDone: boolean }> {
   const tables = openTables({ path: join(folder, 'data.mdb'), create: false })
   assert.ok(tables)
@@ -102,7 +101,7 @@ const upgradedEntry = ({ key, revision, value }: Entry): Entry => ({
   value: upgrade.upgradeValue(key, value),
 })
 
-/** Every entry once, either as it was or as it shall be. */
+/** Checks that every entry exists once, in the old or the new format. */
 function check(found: readonly Entry[], before: ReadonlyMap<string, Entry>): void {
   assert.equal(found.length, before.size)
   const seen = new Set<string>()
@@ -127,7 +126,7 @@ async function surviveKills(context: TestContext): Promise<void> {
     const { entries } = await readFolder(old)
     const before = new Map(entries.map((entry) => [entry.key, entry]))
     let killed = 0
-    let halfway = 0
+    let partlyUpgraded = 0
     for (let copy = 0; killed < kills; copy++) {
       const folder = join(base, String(copy))
       cpSync(old, folder, { recursive: true })
@@ -140,20 +139,20 @@ async function surviveKills(context: TestContext): Promise<void> {
         const state = await readFolder(folder)
         check(state.entries, before)
         isDone = state.isDone
-        if (!isDone && state.entries.some(({ value }) => value[3] === 1)) halfway += 1
+        if (!isDone && state.entries.some(({ value }) => value[3] === 1)) partlyUpgraded += 1
         assert.ok(isKilled || isDone)
       }
       await checkEnd(folder, entries)
       rmSync(folder, { recursive: true, force: true })
     }
-    context.diagnostic(`${killed} times killed, ${halfway} times with some of the entries upgraded`)
-    assert.ok(halfway > 0)
+    context.diagnostic(`${killed} times killed, ${partlyUpgraded} times with some of the entries upgraded`)
+    assert.ok(partlyUpgraded > 0)
   } finally {
     rmSync(base, { recursive: true, force: true })
   }
 }
 
-/** True: it was killed; false: it came to its end. */
+/** True if the process was killed, false if it finished. */
 async function runChild(folder: string, numbers: readonly number[]): Promise<boolean> {
   const args = [fileURLToPath(import.meta.url), childArgument, folder, ...numbers.map(String)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
@@ -165,8 +164,8 @@ async function runChild(folder: string, numbers: readonly number[]): Promise<boo
 async function checkEnd(folder: string, old: readonly Entry[]): Promise<void> {
   const storage = await openFolder(folder)
   const { entries } = storage.range({ ...everything, limit: Number.POSITIVE_INFINITY })
-  const wanted = old.map(upgradedEntry).sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
-  assert.deepEqual(entries, wanted)
+  const expected = old.map(upgradedEntry).sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)))
+  assert.deepEqual(entries, expected)
   assert.deepEqual(storage.read('boxes/n/b00003')?.value, encodeStored(boxes, objectOf(3)))
   assert.equal(storage.revision, Math.max(...old.map(({ revision }) => revision)))
   const counts = ['boxes', 'boxes/n', 'unique.ports', 'claims.ports', 'servers'].map((name) =>

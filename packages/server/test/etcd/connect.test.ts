@@ -1,4 +1,4 @@
-// Ways to an etcd that is not there yet, is something else, wants TLS, or wants to know who is asking.
+// Connecting to etcd: endpoint syntax, an unavailable etcd, a server that is not etcd, too large requests, TLS, authentication.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,73 +8,80 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startServer } from 'cluster-apiserver'
-import { collectBytes, type ProtoWriter, writeInteger, writeText, writeUint, writtenBytes } from '../../src/base/protobuf-writer.js'
-import { issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
-import { connectSocket, parseEndpoint } from '../../src/storage/etcd/endpoint.js'
-import { GrpcChannel } from '../../src/storage/etcd/grpc-channel.js'
-import { decodeAuthenticate, encodeAuthenticate, methods } from '../../src/storage/etcd/messages.js'
+import {
+  collectBytes,
+  type ProtoWriter,
+  writeInteger,
+  writeText,
+  writeUint,
+  writtenBytes,
+} from '../../../api/src/base/protobuf/protobuf-writer.js'
+import { issueCertificate, type KeyPair } from '../../src/net/tls/issue-certificate.js'
+import { connectSocket, parseEndpoint } from '../../src/storage/etcd/etcd-endpoint.js'
+import { decodeAuthenticate, encodeAuthenticate, methods } from '../../src/storage/etcd/grpc/etcd-messages.js'
+import { GrpcChannel } from '../../src/storage/etcd/grpc/grpc-channel.js'
 import { StorageRefusedError } from '../../src/storage/storage.js'
 import { EtcdCluster, freePorts, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
 
-const until = async (isDone: () => boolean, what: string): Promise<void> => {
+const until = async (isDone: () => boolean, condition: string): Promise<void> => {
   for (let waited = 0; !isDone(); waited += 20) {
-    assert.ok(waited < 30_000, what)
+    assert.ok(waited < 30_000, condition)
     await sleep(20)
   }
 }
 
-describe('addresses', () => {
+describe('endpoints', () => {
   const rows = [
-    { given: 'http://10.0.0.1:2379', url: 'http://10.0.0.1:2379' },
-    { given: 'https://etcd.example:2379/', url: 'https://etcd.example:2379' },
-    { given: 'http://etcd', url: 'http://etcd:2379' },
-    { given: 'https://etcd:443', url: 'https://etcd:443' },
-    { given: 'http://[::1]:1234', url: 'http://[::1]:1234' },
-    { given: '10.0.0.1:2379', url: undefined },
-    { given: 'etcd://10.0.0.1', url: undefined },
-    { given: 'http://10.0.0.1/v3', url: undefined },
-    { given: '', url: undefined },
+    { input: 'http://10.0.0.1:2379', url: 'http://10.0.0.1:2379' },
+    { input: 'https://etcd.example:2379/', url: 'https://etcd.example:2379' },
+    { input: 'http://etcd', url: 'http://etcd:2379' },
+    { input: 'https://etcd:443', url: 'https://etcd:443' },
+    { input: 'http://[::1]:1234', url: 'http://[::1]:1234' },
+    { input: '10.0.0.1:2379', url: undefined },
+    { input: 'etcd://10.0.0.1', url: undefined },
+    { input: 'http://10.0.0.1/v3', url: undefined },
+    { input: '', url: undefined },
   ]
-  for (const { given, url } of rows) {
-    test(`${given} is ${url ?? 'refused'}`, () => {
-      if (url === undefined) assert.throws(() => parseEndpoint(given), StorageRefusedError)
-      else assert.equal(parseEndpoint(given).url, url)
+  for (const { input, url } of rows) {
+    test(`${input} is ${url ?? 'rejected'}`, () => {
+      if (url === undefined) assert.throws(() => parseEndpoint(input), StorageRefusedError)
+      else assert.equal(parseEndpoint(input).url, url)
     })
   }
 })
 
 describe('connecting', { skip: whyNoEtcd ?? false }, () => {
-  test('an etcd that cannot be reached is waited for, and the log says why', async () => {
+  test('the server waits for an unreachable etcd and logs why', async () => {
     const [port = 0] = await freePorts(1)
     const logger = recordingLogger()
     const abort = new AbortController()
     const endpoint = `http://127.0.0.1:${port}`
-    const opening = openReplica({ endpoints: [endpoint], prefix: newPrefix(), patienceMs: 300, logger, signal: abort.signal })
+    const opening = openReplica({ endpoints: [endpoint], prefix: newPrefix(), retryTimeoutMs: 300, logger, signal: abort.signal })
     const refused = assert.rejects(opening, { name: 'AbortError' })
-    await until(() => logger.lines.includes(`etcd is unavailable, retrying: ${endpoint}: nobody listens there`), 'the log says so')
+    await until(() => logger.lines.includes(`etcd is unavailable; retrying: ${endpoint}: connection refused`), 'the log says so')
     abort.abort()
     await refused
   })
 
-  test('an address of something else: the log says so', async (context) => {
+  test('an endpoint that is not etcd is logged', async (context) => {
     const [port = 0] = await freePorts(1)
-    const strange = createServer((_, response) => response.end('hello'))
-    context.after(() => strange.close())
-    await new Promise<void>((resolve) => strange.listen(port, '127.0.0.1', resolve))
-    await saysSo(context, { endpoints: [`http://127.0.0.1:${port}`] }, /does not speak HTTP\/2/)
+    const notEtcd = createServer((_, response) => response.end('hello'))
+    context.after(() => notEtcd.close())
+    await new Promise<void>((resolve) => notEtcd.listen(port, '127.0.0.1', resolve))
+    await expectLogged(context, { endpoints: [`http://127.0.0.1:${port}`] }, /does not speak HTTP\/2/)
   })
 
-  test('of several addresses one that works is enough, and what is too large is no sign that it does not work', async (context) => {
+  test('one working endpoint of several is enough; a too large request is no endpoint failure', async (context) => {
     const cluster = await EtcdCluster.start({ members: 1, flags: ['--max-request-bytes=1000000'] })
     context.after(() => cluster.stop())
     const [port = 0] = await freePorts(1)
     const replica = await openReplica({ endpoints: [`http://127.0.0.1:${port}`, ...cluster.endpoints], prefix: newPrefix() })
     assert.ok(await put(replica, 'k/1', '1'))
-    // More than it takes, and more than it reads at all.
+    // 1.2 MB exceeds --max-request-bytes; 3 MB also exceeds etcd's gRPC message limit, which is 512 KiB higher.
     for (const bytes of [1_200_000, 3_000_000]) {
       const large = { key: 'k/large', value: Buffer.alloc(bytes), expect: 0 }
-      const outcomes = await Promise.allSettled([replica.commit([large]), put(replica, `k/beside-${bytes}`, '1')])
+      const outcomes = await Promise.allSettled([replica.commit([large]), put(replica, `k/other-${bytes}`, '1')])
       assert.deepEqual(
         outcomes.map(({ status, ...rest }) => ('reason' in rest ? rest.reason.name : status)),
         ['TooLargeError', 'fulfilled'],
@@ -90,11 +97,11 @@ describe('TLS', { skip: whyNoEtcd ?? false }, () => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
-  const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
-  const authority = { ...issueCertificate({ commonName: 'test authority', use: 'authority', ...times }), commonName: 'test authority' }
+  const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+  const authority = { ...issueCertificate({ commonName: 'test authority', use: 'authority', ...validity }), commonName: 'test authority' }
   const files = (name: string, { cert, key }: KeyPair) => ({ certFile: file(`${name}.crt`, cert), keyFile: file(`${name}.key`, key) })
-  const server = files('server', issueCertificate({ commonName: 'etcd', hosts: ['127.0.0.1'], use: 'server', ...times }, authority))
-  const client = files('client', issueCertificate({ commonName: 'apiserver', use: 'client', ...times }, authority))
+  const server = files('server', issueCertificate({ commonName: 'etcd', hosts: ['127.0.0.1'], use: 'server', ...validity }, authority))
+  const client = files('client', issueCertificate({ commonName: 'apiserver', use: 'client', ...validity }, authority))
   const caFile = file('ca.crt', authority.cert)
   let cluster: EtcdCluster
   before(async () => {
@@ -123,28 +130,32 @@ describe('TLS', { skip: whyNoEtcd ?? false }, () => {
     await server.close()
   })
 
-  const refusals = [
-    { name: 'an authority that is not trusted', tls: client, says: /signed by an authority that is not trusted here/ },
-    { name: 'no client certificate', tls: { caFile }, says: /etcd is unavailable/ },
-    { name: 'a file that is not there', tls: { caFile: '/nowhere/ca.crt' }, says: /no such file or directory, open '\/nowhere\/ca.crt'/ },
+  const failures = [
+    { name: 'an untrusted CA', tls: client, message: /signed by an untrusted authority/ },
+    { name: 'no client certificate', tls: { caFile }, message: /etcd is unavailable/ },
+    { name: 'a missing file', tls: { caFile: '/nowhere/ca.crt' }, message: /no such file or directory, open '\/nowhere\/ca.crt'/ },
   ]
-  for (const { name, tls, says } of refusals) {
-    test(`${name}: the log says so`, (context) => saysSo(context, { endpoints: cluster.endpoints, tls }, says))
+  for (const { name, tls, message } of failures) {
+    test(`${name} is logged`, (context) => expectLogged(context, { endpoints: cluster.endpoints, tls }, message))
   }
 
-  test('plain text: the log says so', async (context) => {
+  test('plain text to a TLS port is logged', async (context) => {
     const endpoints = cluster.endpoints.map((url) => url.replace('https:', 'http:'))
-    await saysSo(context, { endpoints }, /etcd is unavailable/)
+    await expectLogged(context, { endpoints }, /etcd is unavailable/)
   })
 })
 
-async function saysSo(context: TestContext, options: Omit<Parameters<typeof openReplica>[0], 'prefix'>, says: RegExp): Promise<void> {
+async function expectLogged(
+  context: TestContext,
+  options: Omit<Parameters<typeof openReplica>[0], 'prefix'>,
+  message: RegExp,
+): Promise<void> {
   const logger = recordingLogger()
   const abort = new AbortController()
-  const opening = openReplica({ ...options, prefix: newPrefix(), patienceMs: 2000, logger, signal: abort.signal })
+  const opening = openReplica({ ...options, prefix: newPrefix(), retryTimeoutMs: 2000, logger, signal: abort.signal })
   context.after(() => abort.abort())
   const refused = assert.rejects(opening)
-  await until(() => logger.lines.some((line) => says.test(line)), `the log says so: ${logger.lines.join('\n')}`)
+  await until(() => logger.lines.some((line) => message.test(line)), `the log says so: ${logger.lines.join('\n')}`)
   abort.abort()
   await refused
 }
@@ -158,7 +169,7 @@ describe('authentication', { skip: whyNoEtcd ?? false }, () => {
   })
   after(() => cluster.stop())
 
-  test('with a user who may use the prefix', async () => {
+  test('with a user who has access to the prefix', async () => {
     const credentials = { username: 'server', password: 'secret' }
     const replica = await openReplica({ endpoints: cluster.endpoints, prefix, credentials })
     const other = await openReplica({ endpoints: cluster.endpoints, prefix, credentials })
@@ -169,14 +180,18 @@ describe('authentication', { skip: whyNoEtcd ?? false }, () => {
     await Promise.all([replica.close(), other.close()])
   })
 
-  test('with a wrong password: the log says so', (context) =>
-    saysSo(context, { endpoints: cluster.endpoints, credentials: { username: 'server', password: 'wrong' } }, /authentication failed/))
+  test('a wrong password is logged', (context) =>
+    expectLogged(
+      context,
+      { endpoints: cluster.endpoints, credentials: { username: 'server', password: 'wrong' } },
+      /authentication failed/,
+    ))
 
-  test('for a prefix that the user may not use: the log says so', (context) =>
-    saysSo(context, { endpoints: cluster.endpoints, credentials: { username: 'server', password: 'secret' } }, /permission denied/))
+  test('missing permission for the prefix is logged', (context) =>
+    expectLogged(context, { endpoints: cluster.endpoints, credentials: { username: 'server', password: 'secret' } }, /permission denied/))
 })
 
-/** A user `server` who may use what begins with the prefix, and `root`, without whom etcd does not ask for users at all. */
+/** Creates a user `server` with access to the prefix, and `root`, which etcd needs to enable authentication. */
 async function setUpUsers(endpoint: string, prefix: string): Promise<void> {
   const socket = await connectSocket(parseEndpoint(endpoint), { tls: {}, timeoutMs: 20_000 })
   const channel = new GrpcChannel({ socket, url: endpoint })

@@ -1,4 +1,4 @@
-// The storage contract on an etcd of one member, with a mirror that begins anew at every start.
+// The tests that every storage engine must pass, on an etcd of one member; after a reopen the engine reads everything from etcd.
 
 import { etcdContract } from './contract.js'
 

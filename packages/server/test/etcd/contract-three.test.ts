@@ -1,4 +1,4 @@
-// The storage contract on an etcd of three members, with a mirror that is kept from one start to the next.
+// The tests that every storage engine must pass, on an etcd of three members; after a reopen the engine reuses its local copy of the data.
 
 import { etcdContract } from './contract.js'
 

@@ -1,16 +1,16 @@
-// The storage contract, kept by the etcd engine: each test has a prefix of its own in one etcd.
+// Runs the storage contract (tests that every storage engine must pass) on the etcd engine, with one key prefix per test.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
-import { storageContract } from '../../src/storage/storage.contract.js'
+import { storageContract } from '../../src/storage/contract/storage.contract.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica } from './open-replica.js'
 
 export interface ContractOptions {
   readonly members: number
-  /** Whether what was mirrored is there again after a reopen, or everything must come from etcd. */
+  /** True if the mirror (local copy of the data) is reused after a reopen; otherwise everything is read from etcd. */
   readonly keepsMirror: boolean
 }
 

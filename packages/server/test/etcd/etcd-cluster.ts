@@ -1,4 +1,4 @@
-// A real etcd for tests: one member or several on loopback, with data in a temporary folder, each of which can be stopped, killed and started again.
+// A real etcd for tests: members on loopback with temporary data folders, which can be stopped, killed and restarted.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -7,33 +7,33 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connectSocket, type EtcdTls, parseEndpoint } from '../../src/storage/etcd/endpoint.js'
-import { GrpcChannel } from '../../src/storage/etcd/grpc-channel.js'
-import { decodeStatus, type MemberStatus, methods } from '../../src/storage/etcd/messages.js'
+import { connectSocket, type EtcdTls, parseEndpoint } from '../../src/storage/etcd/etcd-endpoint.js'
+import { decodeStatus, type MemberStatus, methods } from '../../src/storage/etcd/grpc/etcd-messages.js'
+import { GrpcChannel } from '../../src/storage/etcd/grpc/grpc-channel.js'
 
 const environment = { ...process.env, ...(process.arch === 'arm64' ? { ETCD_UNSUPPORTED_ARCH: 'arm64' } : {}) }
 
 const failureFile = join(tmpdir(), 'etcd-test-install-failed')
-const failureLastsMs = 600_000
+const failureCacheMs = 600_000
 
-/** Why there is no etcd here; undefined when there is one. Debian's package is installed when that is possible. */
+/** Reason why etcd is not available; undefined if it is. Installs Debian's package if possible. */
 export const whyNoEtcd: string | undefined = findEtcd()
 
 function findEtcd(): string | undefined {
   if (hasEtcd()) return undefined
   if (process.getuid?.() !== 0) return 'etcd is not installed, and only root can install it (Debian: etcd-server)'
   try {
-    oneAtATime(() => hasEtcd() || installEtcd())
+    withInstallLock(() => hasEtcd() || installEtcd())
   } catch (error) {
-    return `etcd is not installed and could not be: ${error instanceof Error ? error.message : error}`
+    return `etcd is not installed, and installing it failed: ${error instanceof Error ? error.message : error}`
   }
   return hasEtcd() ? undefined : 'etcd is not installed'
 }
 
-/** What has failed a moment ago is not tried again by every test file. */
+/** A recent failure is not retried by every test file. */
 function installEtcd(): void {
   const failed = statSync(failureFile, { throwIfNoEntry: false })
-  if (failed && Date.now() - failed.mtimeMs < failureLastsMs) throw new Error(readFileSync(failureFile, 'utf8'))
+  if (failed && Date.now() - failed.mtimeMs < failureCacheMs) throw new Error(readFileSync(failureFile, 'utf8'))
   try {
     const options = { stdio: 'ignore', timeout: 60_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
     execFileSync('apt-get', ['update'], options)
@@ -44,10 +44,10 @@ function installEtcd(): void {
   }
 }
 
-/** Test files run at the same time, and apt does not like that. */
-function oneAtATime(work: () => unknown): void {
+/** apt must not run concurrently in several test files. */
+function withInstallLock(work: () => unknown): void {
   const lock = join(tmpdir(), 'etcd-test-install')
-  for (let waitedMs = 0; waitedMs < 120_000 && !hasMadeFolder(lock); waitedMs += 500) {
+  for (let waitedMs = 0; waitedMs < 120_000 && !tryCreateFolder(lock); waitedMs += 500) {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
   }
   try {
@@ -57,7 +57,7 @@ function oneAtATime(work: () => unknown): void {
   }
 }
 
-function hasMadeFolder(path: string): boolean {
+function tryCreateFolder(path: string): boolean {
   try {
     mkdirSync(path)
     return true
@@ -78,7 +78,7 @@ function hasEtcd(): boolean {
 export interface ClusterOptions {
   readonly members: number
   readonly flags?: readonly string[]
-  /** Flags and client settings for https. */
+  /** Flags and client settings for TLS. */
   readonly tls?: { readonly serverFlags: readonly string[]; readonly client: EtcdTls }
 }
 
@@ -89,11 +89,11 @@ interface Member {
   process: ChildProcess | undefined
 }
 
-const living = new Set<ChildProcess>()
+const runningProcesses = new Set<ChildProcess>()
 
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
-    for (const child of living) child.kill('SIGKILL')
+    for (const child of runningProcesses) child.kill('SIGKILL')
   })
 }
 
@@ -102,7 +102,7 @@ export class EtcdCluster {
   readonly #members: readonly Member[]
   readonly #tls: EtcdTls
 
-  /** Where its members keep their data. */
+  /** Data folders of the members. */
   get folder(): string {
     return this.#folder
   }
@@ -113,8 +113,7 @@ export class EtcdCluster {
     this.#tls = tls
   }
 
-  /** Resolves when every member knows a leader. */
-  /** A port that was free a moment ago may be taken by somebody else: then others are tried. */
+  /** Resolves when every member knows a leader. Retries with other ports if another process took one. */
   static async start(options: ClusterOptions): Promise<EtcdCluster> {
     for (let tries = 1; ; tries++) {
       const cluster = await EtcdCluster.prepare(options)
@@ -137,7 +136,7 @@ export class EtcdCluster {
     const initial = names.map((name, index) => `${name}=${peerUrl(index)}`).join(',')
     const list = names.map((name, index): Member => {
       const clientUrl = `${scheme}://127.0.0.1:${ports[index]}`
-      const own = [
+      const memberFlags = [
         `--name=${name}`,
         `--data-dir=${join(folder, name)}`,
         `--listen-client-urls=${clientUrl}`,
@@ -151,7 +150,7 @@ export class EtcdCluster {
         '--election-timeout=500',
         '--max-request-bytes=8388608',
       ]
-      return { name, clientUrl, flags: [...own, ...(tls?.serverFlags ?? []), ...flags], process: undefined }
+      return { name, clientUrl, flags: [...memberFlags, ...(tls?.serverFlags ?? []), ...flags], process: undefined }
     })
     const cluster = new EtcdCluster(folder, list, tls?.client ?? {})
     for (const index of list.keys()) cluster.startMember(index)
@@ -162,7 +161,7 @@ export class EtcdCluster {
     return this.#members.map(({ clientUrl }) => clientUrl)
   }
 
-  /** Of the members that were started. */
+  /** Process ids of started members. */
   get pids(): readonly number[] {
     return this.#members.flatMap(({ process: child }) => child?.pid ?? [])
   }
@@ -172,8 +171,8 @@ export class EtcdCluster {
     const log = openSync(join(this.#folder, `${member.name}.log`), 'a')
     const child = spawn('etcd', member.flags, { stdio: ['ignore', log, log], env: environment })
     closeSync(log)
-    living.add(child)
-    child.once('exit', () => living.delete(child))
+    runningProcesses.add(child)
+    child.once('exit', () => runningProcesses.delete(child))
     member.process = child
   }
 
@@ -191,7 +190,7 @@ export class EtcdCluster {
     await exited
   }
 
-  /** The index of the member that leads now. */
+  /** Index of the current leader. */
   async leader(): Promise<number> {
     for (;;) {
       for (const index of this.#members.keys()) if ((await this.status(index))?.isLeader) return index
@@ -199,7 +198,7 @@ export class EtcdCluster {
     }
   }
 
-  /** Resolves when every member that was started knows a leader. */
+  /** Resolves when every started member knows a leader. */
   async ready(): Promise<void> {
     for (const [index, { process: child }] of this.#members.entries()) {
       while (child && !(await this.status(index))?.hasLeader) {
@@ -237,7 +236,7 @@ export class EtcdCluster {
   }
 }
 
-/** Free a moment ago, which is as good as it gets. */
+/** Free ports; another process may take one before etcd does. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   const ports: number[] = []

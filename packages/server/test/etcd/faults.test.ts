@@ -1,20 +1,20 @@
-// What goes wrong with an etcd of three members while replicas read, write and watch: no acknowledged write is lost, no change is missed or
-// repeated, what cannot work says so, and everything recovers by itself.
+// Faults of a three-member etcd and of its network while replicas read, write and watch: no acknowledged write is lost,
+// no change is missed or repeated, errors are reported, and the replicas recover.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Closing, timedTest } from '../../src/base/timed-test.fixture.js'
+import { type Cleanup, timedTest } from '../../../api/src/base/testing/timed-test.fixture.js'
 import { type Storage, StorageUnavailableError } from '../../src/storage/storage.js'
 import { Counting } from './counters.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
-import { becomeOwner, newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
+import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
 import { TcpProxy } from './tcp-proxy.js'
 import { WatchedState } from './watched-state.js'
 
-const until = async (isDone: () => boolean, what: string): Promise<void> => {
+const until = async (isDone: () => boolean, condition: string): Promise<void> => {
   for (let waited = 0; !isDone(); waited += 20) {
-    assert.ok(waited < 30_000, what)
+    assert.ok(waited < 30_000, condition)
     await sleep(20)
   }
 }
@@ -26,8 +26,8 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
   })
   after(() => cluster.stop())
 
-  /** Two replicas, each with all members as addresses, count and watch while something happens. */
-  const whileCounting = async (happening: (counting: Counting) => Promise<void>): Promise<void> => {
+  /** Two replicas, connected to all members, increment counters and watch during a fault. */
+  const whileCounting = async (fault: (counting: Counting) => Promise<void>): Promise<void> => {
     const prefix = newPrefix()
     const { endpoints } = cluster
     const replicas = [await openReplica({ endpoints, prefix }), await openReplica({ endpoints: endpoints.toReversed(), prefix })]
@@ -35,8 +35,8 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
     const counting = new Counting({ storages: replicas, keys: ['c/1', 'c/2', 'c/3', 'c/4'] })
     try {
       await sleep(200)
-      await happening(counting)
-      await goesOn(counting)
+      await fault(counting)
+      await untilIncremented(counting)
       await counting.stop()
       await Promise.all(replicas.map((replica) => replica.readIndex()))
       for (const replica of replicas) assert.deepEqual(counting.faults(replica), [])
@@ -47,46 +47,36 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
     }
   }
 
-  /** Resolves when every counter has been added to again. */
-  const goesOn = async (counting: Counting): Promise<void> => {
+  /** Resolves when every counter was incremented again. */
+  const untilIncremented = async (counting: Counting): Promise<void> => {
     const before = new Map(counting.acknowledged)
-    await until(() => [...before].every(([key, count]) => (counting.acknowledged.get(key) ?? 0) > count), 'writes go on')
+    await until(() => [...before].every(([key, count]) => (counting.acknowledged.get(key) ?? 0) > count), 'writes continue')
   }
 
-  test('the leader is killed, and comes back', async () => {
-    await whileCounting(async (counting) => {
-      const leader = await cluster.leader()
-      await cluster.kill(leader)
-      await goesOn(counting)
-      cluster.startMember(leader)
-      await cluster.ready()
-    })
-  })
-
-  test('each member is killed in turn', async () => {
-    await whileCounting(async (counting) => {
-      for (const member of [0, 1, 2]) {
-        await cluster.kill(member)
-        await goesOn(counting)
-        cluster.startMember(member)
-        await cluster.ready()
-      }
-    })
-  })
-
-  test('the leader stands still, and goes on later', async () => {
-    await whileCounting(async (counting) => {
+  const kill = async (counting: Counting, member: number): Promise<void> => {
+    await cluster.kill(member)
+    await untilIncremented(counting)
+    cluster.startMember(member)
+    await cluster.ready()
+  }
+  const faults: { readonly [name: string]: (counting: Counting) => Promise<void> } = {
+    'the leader is killed, and comes back': async (counting) => kill(counting, await cluster.leader()),
+    'each member is killed in turn': async (counting) => {
+      for (const member of [0, 1, 2]) await kill(counting, member)
+    },
+    'the leader is suspended, and continues later': async (counting) => {
       const leader = await cluster.leader()
       cluster.signal(leader, 'SIGSTOP')
       await sleep(100)
-      await goesOn(counting)
+      await untilIncremented(counting)
       cluster.signal(leader, 'SIGCONT')
       await cluster.ready()
-    })
-  })
+    },
+  }
+  for (const [name, fault] of Object.entries(faults)) test(name, () => whileCounting(fault))
 
-  /** Ends two of three. A test that fails in between leaves none of them behind. */
-  const loseQuorum = async (context: Closing): Promise<() => Promise<void>> => {
+  /** Stops two of three members, and restarts them if the test fails. */
+  const loseQuorum = async (context: Cleanup): Promise<() => Promise<void>> => {
     const down = new Set<number>()
     const restore = async (): Promise<void> => {
       for (const member of down) cluster.startMember(member)
@@ -102,31 +92,18 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
   }
 
   timedTest(
-    'too few members are left: reads go on, writes say that they cannot, and all is well when the members are back',
+    'without quorum reads succeed, writes and consistent reads fail, and all recover when the members are back',
     async (context) => {
       const logger = recordingLogger()
-      const replica = await openReplica({ endpoints: cluster.endpoints, prefix: newPrefix(), patienceMs: 1500, logger })
+      const replica = await openReplica({ endpoints: cluster.endpoints, prefix: newPrefix(), retryTimeoutMs: 1500, logger })
       context.after(() => replica.close())
       const watched = new WatchedState(replica)
-      await becomeOwner(replica)
       await put(replica, 'k/1', 'before')
       const restore = await loseQuorum(context)
-      const startedMs = performance.now()
-      const writing = assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError)
-      // One that alone writes is certain of it for a second after etcd's last answer, and no longer.
-      let answered = 0
-      let askedMs = startedMs
-      let reading = replica.readIndex()
-      for (; typeof reading === 'number'; reading = replica.readIndex()) {
-        assert.ok(askedMs <= startedMs + 1000, `a read is answered ${askedMs - startedMs} ms after the last answer`)
-        answered += 1
-        await sleep(50)
-        askedMs = performance.now()
-      }
-      const refused = assert.rejects(reading, StorageUnavailableError)
-      await Promise.all([writing, refused])
-      assert.ok(answered > 1, `${answered} reads are answered beside the write`)
-      assert.ok(performance.now() - startedMs < 20_000, 'failing takes no longer than it may')
+      await Promise.all([
+        assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError),
+        assert.rejects(replica.readIndex(), StorageUnavailableError),
+      ])
       assert.equal(replica.read('k/1')?.value.toString(), 'before')
       assert.equal(replica.count({ start: 'k/', end: 'k0' }), 1)
       await until(() => logger.lines.some((line) => line.startsWith('etcd is unavailable')), 'the log says so')
@@ -142,25 +119,25 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
   )
 })
 
-describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
+describe('faults of the network to etcd', { skip: whyNoEtcd ?? false }, () => {
   let cluster: EtcdCluster
   before(async () => {
     cluster = await EtcdCluster.start({ members: 1 })
   })
   after(() => cluster.stop())
 
-  interface Distant {
+  interface ReplicasWithProxy {
     readonly proxy: TcpProxy
     readonly near: Storage
     readonly far: Storage
   }
 
-  /** One replica beside etcd, and one at the other end of a network. */
-  const distant = async (context: TestContext): Promise<Distant> => {
+  /** One replica with a direct connection to etcd, and one behind the proxy. */
+  const openReplicas = async (context: TestContext): Promise<ReplicasWithProxy> => {
     const prefix = newPrefix()
     const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
     const near = await openReplica({ endpoints: cluster.endpoints, prefix })
-    const far = await openReplica({ endpoints: [proxy.url], prefix, patienceMs: 8000 })
+    const far = await openReplica({ endpoints: [proxy.url], prefix, retryTimeoutMs: 8000 })
     context.after(async () => {
       await Promise.all([near.close(), far.close()])
       await proxy.close()
@@ -168,8 +145,8 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     return { proxy, near, far }
   }
 
-  test('cut connections are made again, and nothing is missed', async (context) => {
-    const { proxy, near, far } = await distant(context)
+  test('broken connections are reopened, and no change is missed', async (context) => {
+    const { proxy, near, far } = await openReplicas(context)
     const watched = new WatchedState(far)
     const counting = new Counting({ storages: [near, far], keys: ['c/1', 'c/2'] })
     for (let round = 0; round < 10; round += 1) {
@@ -183,29 +160,45 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     watched.check()
   })
 
-  test('a slow network slows down, and no more', async (context) => {
-    const { proxy, near, far } = await distant(context)
-    proxy.delay(150)
-    await put(far, 'k/1', 'slow')
-    const revision = await put(near, 'k/2', 'quick')
-    assert.ok((await far.readIndex()) >= revision)
-    assert.equal(far.read('k/2')?.value.toString(), 'quick')
-  })
+  for (const isStored of [true, false]) {
+    test(`a write whose ${isStored ? 'response' : 'request'} is lost is applied once, although another replica writes meanwhile`, async (context) => {
+      const { proxy, near, far } = await openReplicas(context)
+      await put(far, 'k/1', 'before')
+      if (isStored) proxy.dropResponses()
+      else proxy.dropAll()
+      const writing = put(far, 'k/1', 'in doubt')
+      const isSeen = async (): Promise<boolean> => (await near.readIndex()) > 0 && near.read('k/1')?.value.toString() === 'in doubt'
+      while (isStored && !(await isSeen())) await sleep(10)
+      const revision = await put(near, 'k/1', 'by another')
+      proxy.heal()
+      assert.equal((await writing) < revision, isStored)
+      await Promise.all([near.readIndex(), far.readIndex()])
+      for (const replica of [near, far]) {
+        const { changes } = replica.changes({ start: 'k/1', end: 'k/2', after: replica.compacted, limit: 100 })
+        const expected = isStored ? ['in doubt', 'by another'] : ['by another', 'in doubt']
+        assert.deepEqual(
+          changes.map(({ value }) => value?.toString()),
+          ['before', ...expected],
+        )
+      }
+      await put(far, 'k/1', 'after')
+    })
+  }
 
-  test('a network that swallows everything is noticed, and history that was compacted meanwhile is bridged', async (context) => {
-    const { proxy, near, far } = await distant(context)
+  test('a network that drops packets is detected, and compacted history is bridged', async (context) => {
+    const { proxy, near, far } = await openReplicas(context)
     const write = (key: string, value?: string) =>
       near.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: undefined }])
     for (const key of ['k/changed', 'k/deleted', 'k/again', 'k/untouched']) await write(key, 'before')
-    const known = await far.readIndex()
+    const revisionBefore = await far.readIndex()
     const watched = new WatchedState(far)
-    const told: string[] = []
+    const delivered: string[] = []
     let gaps = 0
     far.follow((changes, hasGap) => {
-      told.push(...changes.map(({ key, value }) => `${key} ${value}`))
+      delivered.push(...changes.map(({ key, value }) => `${key} ${value}`))
       gaps += Number(hasGap)
     })
-    proxy.swallow()
+    proxy.dropAll()
     await write('k/changed', 'once')
     await write('k/changed', 'twice')
     await write('k/deleted')
@@ -216,25 +209,31 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     await write('k/new', 'new')
     await near.compact(near.revision)
     await write('k/late', 'after the compaction')
-    assert.equal(far.revision, known)
+    assert.equal(far.revision, revisionBefore)
     proxy.heal()
     await far.readIndex()
     watched.check()
-    assert.deepEqual(told, ['k/deleted undefined', 'k/changed twice', 'k/again created again', 'k/new new', 'k/late after the compaction'])
-    assert.equal(gaps, 1, 'that not everything was told is said')
+    assert.deepEqual(delivered, [
+      'k/deleted undefined',
+      'k/changed twice',
+      'k/again created again',
+      'k/new new',
+      'k/late after the compaction',
+    ])
+    assert.equal(gaps, 1, 'the gap is reported')
     assert.equal(far.revision, near.revision)
     const everything = { start: '', end: '\u{10ffff}', limit: 100 }
     assert.deepEqual(far.range(everything), near.range(everything))
-    assert.ok(far.compacted > known, 'history with holes is not shown')
+    assert.ok(far.compacted > revisionBefore, 'history with holes is not shown')
   })
 
-  test('a deletion in the very step up to which history is given up is not missed', async (context) => {
-    const { proxy, near, far } = await distant(context)
+  test('a deletion at the compacted revision is not missed', async (context) => {
+    const { proxy, near, far } = await openReplicas(context)
     await put(near, 'k/kept', 'before')
     await put(near, 'k/deleted', 'before')
     await far.readIndex()
     const watched = new WatchedState(far)
-    proxy.swallow()
+    proxy.dropAll()
     const deleted = await near.commit([{ key: 'k/deleted', value: undefined, expect: undefined }])
     const revision = await put(near, 'k/kept', 'after')
     await near.compact(revision)
@@ -243,15 +242,5 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     await far.readIndex()
     assert.equal(far.read('k/deleted'), undefined)
     watched.check()
-  })
-
-  test('a silent network is noticed although nobody says anything', async (context) => {
-    const { proxy, far } = await distant(context)
-    proxy.swallow()
-    const writing = put(far, 'k/1', 'patient')
-    await sleep(4500)
-    proxy.heal()
-    await writing
-    assert.equal(far.read('k/1')?.value.toString(), 'patient')
   })
 })

@@ -1,41 +1,41 @@
-// Data moves between the embedded store, etcd and backups, in both directions, and stays what it was.
+// Migration between the embedded store, etcd and backups, in both directions.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { systemClock } from '../../src/base/clock.js'
-import { silentLogger } from '../../src/base/logger.js'
-import { runMoveCommand } from '../../src/server/move/move-command.js'
-import type { MoveCommand } from '../../src/server/move/move-commands.js'
-import { openLmdbStorage } from '../../src/storage/lmdb.js'
+import { systemClock } from '../../../api/src/base/clock.js'
+import { silentLogger } from '../../../api/src/base/logger.js'
+import { runBackupCommand } from '../../src/commands/backup/backup-command.js'
+import type { BackupCommand } from '../../src/commands/backup/backup-command-names.js'
+import { openLmdbStorage } from '../../src/storage/lmdb/lmdb-storage.js'
 import { CompactedError, type Storage } from '../../src/storage/storage.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
 
 const everything = { start: '', end: '\u{10ffff}', limit: Number.POSITIVE_INFINITY }
 
-async function run(command: MoveCommand, ...args: readonly string[]) {
+async function run(command: BackupCommand, ...args: readonly string[]) {
   let output = ''
-  const note = (text: string): void => {
+  const record = (text: string): void => {
     output += text
   }
-  const code = await runMoveCommand(command, args, { print: note, complain: note })
+  const code = await runBackupCommand(command, args, { print: record, printError: record })
   return { code, output }
 }
 
-/** Where it took long, what tells how far it is stands before it. */
+/** Removes progress lines, which slow runs print first. */
 const lastLine = ({ output }: { readonly output: string }): string => output.trimEnd().split('\n').at(-1) ?? ''
 
 const contentOf = (storage: Storage) => storage.range(everything).entries.map(({ key, value }) => ({ key, value: value.toString() }))
 
-describe('moving', { skip: whyNoEtcd ?? false }, () => {
+describe('migrate', { skip: whyNoEtcd ?? false }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'move-test-'))
   let cluster: EtcdCluster
   let etcd: string
-  let places = 0
-  const newPlace = (): string => join(folder, String(++places))
+  let pathCount = 0
+  const newPath = (): string => join(folder, String(++pathCount))
   before(async () => {
     cluster = await EtcdCluster.start({ members: 1 })
     etcd = cluster.endpoints.join(',')
@@ -56,15 +56,15 @@ describe('moving', { skip: whyNoEtcd ?? false }, () => {
   }
 
   test('from the embedded store to etcd, and back', async () => {
-    const [from, prefix, back] = [newPlace(), newPrefix(), newPlace()]
+    const [from, prefix, back] = [newPath(), newPrefix(), newPath()]
     const store = await openStore(from)
     await fill(store)
     const content = contentOf(store)
     const { revision } = store
     await store.close()
 
-    const there = await run('migrate', `--from=${from}`, `--to=${etcd}`, `--etcd-prefix=${prefix}`)
-    assert.equal(there.code, 0, there.output)
+    const toEtcd = await run('migrate', `--from=${from}`, `--to=${etcd}`, `--etcd-prefix=${prefix}`)
+    assert.equal(toEtcd.code, 0, toEtcd.output)
     const replica = await openReplica({ endpoints: cluster.endpoints, prefix })
     assert.deepEqual(contentOf(replica), content)
     assert.ok(replica.range(everything).entries.every((entry) => entry.revision > revision))
@@ -75,7 +75,7 @@ describe('moving', { skip: whyNoEtcd ?? false }, () => {
     assert.deepEqual(
       changes.map(({ key }) => key),
       ['k/new'],
-      'what was moved did not happen',
+      'migrated entries are not changes',
     )
     await replica.close()
 
@@ -91,8 +91,8 @@ describe('moving', { skip: whyNoEtcd ?? false }, () => {
     await restored.close()
   })
 
-  test('a backup is made of an etcd in use, and restored to another prefix', async () => {
-    const [prefix, file, other] = [newPrefix(), newPlace(), newPrefix()]
+  test('backup of an etcd in use, and restore to another prefix', async () => {
+    const [prefix, file, other] = [newPrefix(), newPath(), newPrefix()]
     const replica = await openReplica({ endpoints: cluster.endpoints, prefix })
     await fill(replica)
     let isWriting = true
@@ -114,8 +114,8 @@ describe('moving', { skip: whyNoEtcd ?? false }, () => {
     await Promise.all([replica.close(), copy.close()])
   })
 
-  test('nothing is overwritten, and what is unfinished is refused', async () => {
-    const [prefix, from] = [newPrefix(), newPlace()]
+  test('existing data is not overwritten, and an unfinished migration is rejected', async () => {
+    const [prefix, from] = [newPrefix(), newPath()]
     const store = await openStore(from)
     await put(store, 'k/1', '1')
     await store.close()
@@ -123,9 +123,9 @@ describe('moving', { skip: whyNoEtcd ?? false }, () => {
     assert.equal((await run('migrate', `--from=${from}`, ...target)).code, 0)
     const again = await run('migrate', `--from=${from}`, ...target)
     assert.equal(again.code, 1)
-    assert.match(again.output, /there is data under the prefix .* already/)
+    assert.match(again.output, /the prefix .* has data already/)
 
-    const [tooLarge, unfinished] = [newPlace(), newPrefix()]
+    const [tooLarge, unfinished] = [newPath(), newPrefix()]
     const large = await openStore(tooLarge)
     await large.commit([{ key: 'k/large', value: Buffer.alloc(9 << 20), expect: 0 }])
     await large.close()

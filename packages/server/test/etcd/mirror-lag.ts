@@ -1,21 +1,21 @@
-// How far a replica is behind: the time from the acknowledgement of a write at one replica to its arrival at another.
+// Measures mirror lag: the time from the acknowledgement of a write at one replica to its arrival at another.
 
 import { newPrefix, openReplica } from './open-replica.js'
 
 export interface MirrorLag {
   readonly medianMs: number
   readonly p99Ms: number
-  readonly mostMs: number
+  readonly maxMs: number
 }
 
 export interface LagOptions {
   readonly endpoints: readonly string[]
   readonly writes: number
-  /** At the same time. */
+  /** Concurrent writes. */
   readonly writers: number
 }
 
-/** Changes that arrive before the write is acknowledged count as no lag. */
+/** A change that arrives before the acknowledgement has no lag. */
 export async function measureMirrorLag({ endpoints, writes, writers }: LagOptions): Promise<MirrorLag> {
   const prefix = newPrefix()
   const [writer, reader] = await Promise.all([openReplica({ endpoints, prefix }), openReplica({ endpoints, prefix })])
@@ -37,5 +37,5 @@ export async function measureMirrorLag({ endpoints, writes, writers }: LagOption
   await Promise.all([writer.close(), reader.close()])
   const lags = Array.from(acknowledgedMs, ([revision, ms]) => Math.max(0, (arrivedMs.get(revision) ?? ms) - ms)).sort((a, b) => a - b)
   const at = (share: number): number => lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? 0
-  return { medianMs: at(0.5), p99Ms: at(0.99), mostMs: at(1) }
+  return { medianMs: at(0.5), p99Ms: at(0.99), maxMs: at(1) }
 }

@@ -1,10 +1,10 @@
-// The largest object that any engine stores fits into a request of etcd with its defaults, also together with a quota and a batch of others.
+// The largest accepted object fits into an etcd request with default limits, also with a quota and a batch of commits.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
-import { clientOf } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
+import { clientOf } from '../../../../test/kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, untilStatus } from '../../../../test/kit/fixtures.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 
 const skip = whyNoEtcd ?? false
@@ -20,7 +20,7 @@ after(async () => {
   await cluster?.stop()
 })
 
-/** Grows until it is refused. */
+/** Grows the object until it is rejected. */
 async function largestBytes(make: (bytes: number) => Promise<{ readonly status: number }>): Promise<number> {
   let [fits, tooLarge] = [1_000_000, 2_000_000]
   while (tooLarge - fits > 1) {
@@ -33,7 +33,7 @@ async function largestBytes(make: (bytes: number) => Promise<{ readonly status: 
   return fits
 }
 
-test('an object is accepted up to the limit of every engine, and its finalizers can be removed', { skip }, async () => {
+test('the size limit is the same for every engine, and finalizers of the largest object can be removed', { skip }, async () => {
   const client = clientOf(server)
   const namespace = await newNamespace(client)
   const hard = { 'count/secrets': '1000' }
@@ -42,12 +42,9 @@ test('an object is accepted up to the limit of every engine, and its finalizers 
   const names = { plural: 'blobs', singular: 'blob', kind: 'Blob', listKind: 'BlobList' }
   const openAPIV3Schema = { type: 'object', properties: { text: { type: 'string' } } }
   const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
-  const definition = { metadata: { name: 'blobs.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names, versions } }
-  expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition), 201)
-  await until(
-    () => client.get(path),
-    ({ status }) => status === 200,
-  )
+  const crd = { metadata: { name: 'blobs.example.com' }, spec: { group: 'example.com', scope: 'Namespaced', names, versions } }
+  expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', crd), 201)
+  await untilStatus(() => client.get(path), 200)
   const type = { apiVersion: 'example.com/v1', kind: 'Blob' }
   const bytes = await largestBytes((length) =>
     client.post(path, { ...type, metadata: { name: `b${length}`, finalizers: ['example.com/hold'] }, text: 'x'.repeat(length) }),
@@ -57,11 +54,11 @@ test('an object is accepted up to the limit of every engine, and its finalizers 
   expectStatus(await client.delete(`${path}/${name}`), 200)
   expectStatus(await client.patch(`${path}/${name}`, 'application/merge-patch+json', { metadata: { finalizers: null } }), 200)
   expectFailure(await client.get(`${path}/${name}`), 404, 'NotFound')
-  // Batches of commits share a request of etcd.
+  // A batch of commits is one etcd request.
   const data = { text: 'x'.repeat(900_000) }
-  const made = await Promise.all(Array.from({ length: 8 }, (_, i) => client.post(configMaps(namespace), configMapOf(`c${i}`, { data }))))
+  const created = await Promise.all(Array.from({ length: 8 }, (_, i) => client.post(configMaps(namespace), configMapOf(`c${i}`, { data }))))
   assert.deepEqual(
-    made.map(({ status }) => status),
+    created.map(({ status }) => status),
     Array(8).fill(201),
   )
   client.close()

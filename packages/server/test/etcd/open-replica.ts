@@ -1,10 +1,8 @@
-// The etcd engine as tests open it.
+// Functions for tests of the etcd engine: key prefixes, replicas, a recording logger, writes.
 
-import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../src/base/clock.js'
-import { type LogFields, type Logger, silentLogger } from '../../src/base/logger.js'
-import { type EtcdOptions, openEtcdStorage } from '../../src/storage/etcd.js'
+import { systemClock } from '../../../api/src/base/clock.js'
+import { type LogFields, type Logger, silentLogger } from '../../../api/src/base/logger.js'
+import { type EtcdOptions, openEtcdStorage } from '../../src/storage/etcd/etcd-storage.js'
 import type { Storage } from '../../src/storage/storage.js'
 
 let prefixes = 0
@@ -24,24 +22,14 @@ export interface RecordingLogger extends Logger {
 
 export function recordingLogger(): RecordingLogger {
   const lines: string[] = []
-  const note = (_: LogFields, message: string): void => void lines.push(message)
+  const note = ({ error }: LogFields, message: string): void =>
+    void lines.push(error === undefined ? message : `${message}: ${String(error)}`)
   return { lines, debug: note, info: note, warn: note, error: note }
 }
 
-/** Fails unless the write is stored; resolves with its revision. */
+/** Fails unless the write is committed; resolves with its revision. */
 export async function put(storage: Storage, key: string, value: string): Promise<number> {
   const outcome = await storage.commit([{ key, value: Buffer.from(value), expect: undefined }])
   if (!outcome.ok) throw new Error(`${key} could not be written`)
   return outcome.revision
-}
-
-/** Reads until a read needs no question. */
-export async function becomeOwner(replica: Storage): Promise<void> {
-  for (let looks = 0; ; looks += 1) {
-    const reading = replica.readIndex()
-    if (typeof reading === 'number') return
-    await reading
-    assert.ok(looks < 1000, 'it becomes the owner')
-    await sleep(20)
-  }
 }

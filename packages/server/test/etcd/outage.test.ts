@@ -1,18 +1,18 @@
-// A whole server while etcd cannot be used: what goes on, what fails and how it says so, and that all comes back by itself.
+// A server while etcd is unavailable or full: what works, what fails with which message, and recovery.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
-import { timedTest } from '../../src/base/timed-test.fixture.js'
-import { clientOf } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, namesOf, until } from '../kit/fixtures.js'
-import { newFolder, ServerProcess } from '../kit/server-process.js'
+import { clientOf } from '../../../../test/kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, namesOf, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import { newFolder, ServerProcess } from '../../../../test/kit/server-process.js'
+import { timedTest } from '../../../api/src/base/testing/timed-test.fixture.js'
 import { EtcdCluster, freePorts, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix } from './open-replica.js'
 import { startReplica } from './start-replicas.js'
 
-describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3 }, () => {
-  test('too few members left: reads of any age go on, the rest fails with 503 and recovers', async (context) => {
+describe('etcd outage', { skip: whyNoEtcd ?? false, concurrency: 3 }, () => {
+  test('without quorum: reads without consistency succeed, others fail with 503 and recover', async (context) => {
     const cluster = await EtcdCluster.start({ members: 3 })
     const { client, close } = await startReplica({ servers: cluster.endpoints, prefix: newPrefix() })
     context.after(async () => {
@@ -24,23 +24,17 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     const watch = await client.watch(`${configMaps('default')}?watch=1&resourceVersion=0`)
     await Promise.all([cluster.kill(0), cluster.kill(1)])
 
-    // A replica that owns the right to write may rely on it for a second.
-    await until(
-      () => client.get('/readyz'),
-      ({ status }) => status === 500,
-    )
-    const startMs = performance.now()
+    await untilStatus(() => client.get('/readyz'), 500)
     const [write, read, ready, live] = await Promise.all([
       client.post(configMaps('default'), configMapOf('during')),
       client.get(configMaps('default', 'before')),
       client.get('/readyz'),
       client.get('/livez/etcd'),
     ])
-    assert.ok(performance.now() - startMs < 40_000)
     assert.match(String(expectFailure(write, 503, 'ServiceUnavailable')['message']), /^the store cannot .* now: etcd /)
     assert.match(String(expectFailure(read, 503, 'ServiceUnavailable')['message']), /^the store cannot be read consistently now: etcd /)
     assert.match(expectStatus(ready, 500).text, /\[-\]etcd failed: reason withheld\n\[-\]etcd-readiness failed: reason withheld/)
-    assert.match(expectStatus(live, 500).text, /no answer within 2000 ms|etcd/)
+    assert.match(expectStatus(live, 500).text, /no response within 2000 ms|etcd/)
 
     const anyAge = expectStatus(await client.get(`${configMaps('default')}?resourceVersion=0`), 200)
     assert.deepEqual(namesOf(anyAge.json), ['before'])
@@ -66,13 +60,13 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
       async () => watch.events,
       (all) => all.some(({ object }) => object.metadata.name === 'after'),
     )
-    // The write that failed may have been stored or not; nothing is told twice.
+    // The failed write may be stored or not; no event is sent twice.
     const names = events.map(({ object }) => object.metadata.name)
     assert.equal(new Set(names).size, names.length)
     watch.close()
   })
 
-  test('an etcd that is full: writes fail with 503 and say why, reads go on', async (context) => {
+  test('a full etcd: writes fail with 503 and the reason, reads succeed', async (context) => {
     const cluster = await EtcdCluster.start({ members: 1, flags: ['--quota-backend-bytes=4000000'] })
     const { client, close } = await startReplica({ servers: cluster.endpoints, prefix: newPrefix() })
     context.after(async () => {
@@ -80,38 +74,35 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
       await cluster.stop()
     })
     const data = { text: 'x'.repeat(500_000) }
-    let made = 0
+    let created = 0
     const refused = await until(
-      async () => client.post(configMaps('default'), configMapOf(`c-${made}`, { data })),
+      async () => client.post(configMaps('default'), configMapOf(`c-${created}`, { data })),
       ({ status }) => {
-        if (status === 201) made += 1
+        if (status === 201) created += 1
         return status !== 201
       },
     )
     assert.match(String(expectFailure(refused, 503, 'ServiceUnavailable')['message']), /database space exceeded/)
-    assert.ok(made > 0)
-    // The write by which etcd notices that it is full may be stored: it complains behind it.
+    assert.ok(created > 0)
+    // The write that exceeds the quota of etcd may be stored: etcd raises the alarm afterwards.
     const { length } = namesOf(expectStatus(await client.get(configMaps('default')), 200).json)
-    assert.ok(length === made || length === made + 1, `${length} of ${made}`)
+    assert.ok(length === created || length === created + 1, `${length} of ${created}`)
     assert.match(expectStatus(await client.get('/readyz/etcd'), 500).text, /database space exceeded/)
   })
 
-  timedTest('a server whose etcd is gone ends all the same', async (context) => {
+  timedTest('a server shuts down while etcd is unavailable', async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     context.after(() => cluster.stop())
     const server = await ServerProcess.start({ flags: [`--etcd-servers=${cluster.endpoints.join()}`, '--advertise-address=192.0.2.1'] })
     context.after(() => server.stop())
     await cluster.kill(0)
     const pending = server.client.post('/api/v1/namespaces', { metadata: { name: 'late' } }).catch(() => undefined)
-    const startMs = performance.now()
     const { code } = await server.stop()
-    const tookMs = performance.now() - startMs
     await pending
     assert.equal(code, 0)
-    assert.ok(tookMs < 8_000, `${tookMs} ms`)
   })
 
-  test('at the start etcd is waited for, and the log says so', async (context) => {
+  test('the start waits for etcd and logs it', async (context) => {
     const [port = 0] = await freePorts(1)
     const etcd = `http://127.0.0.1:${port}`
     const abort = new AbortController()
@@ -121,14 +112,14 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     assert.equal(state, 'waiting')
     abort.abort()
     await assert.rejects(starting, { name: 'AbortError' })
-    const said = async (patienceMs: number): Promise<string> =>
-      ServerProcess.start({ dataDir: newFolder(), flags: [`--etcd-servers=${etcd}`], patienceMs }).then(
+    const outputWithin = async (timeoutMs: number): Promise<string> =>
+      ServerProcess.start({ dataDir: newFolder(), flags: [`--etcd-servers=${etcd}`], timeoutMs }).then(
         () => 'it started',
         (error: Error) => error.message,
       )
-    const words = `etcd is unavailable, retrying: ${etcd}: nobody listens there`
-    const soon = await said(4000)
-    assert.ok((soon.includes(words) ? soon : await said(40_000)).includes(words), soon)
+    const expectedLine = `"error":"${etcd}: connection refused","msg":"etcd is unavailable; retrying"`
+    const soon = await outputWithin(4000)
+    assert.ok((soon.includes(expectedLine) ? soon : await outputWithin(40_000)).includes(expectedLine), soon)
   })
 
   test('a data folder belongs to one server at a time', async (context) => {
@@ -143,7 +134,7 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     await assert.rejects(startServer({ etcd: options.etcd, identity: 'kubernetes' }), /belongs to 'cluster', not to 'kubernetes'/)
   })
 
-  test('a server that comes back finds everything, with its mirror or without', async (context) => {
+  test('a restarted server finds everything, with its mirror or without', async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     const dataDir = newFolder()
     const etcd = { servers: cluster.endpoints, prefix: newPrefix() }
@@ -152,7 +143,7 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
       const server = await startServer(round === 1 ? { etcd } : { etcd, dataDir })
       const client = clientOf(server)
       expectStatus(await client.post(configMaps('default'), configMapOf(`c-${round}`)), 201)
-      // The root certificates of the API are there as well.
+      // Without the root CA ConfigMap, which the server creates.
       const names = namesOf((await client.get(configMaps('default'))).json).filter((name) => name.startsWith('c-'))
       assert.deepEqual(
         names,

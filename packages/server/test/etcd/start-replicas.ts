@@ -1,19 +1,19 @@
-// Whole servers on one etcd, inside the test's own process, with a client for each.
+// Starts whole servers on one etcd inside the test process, with a client for each.
 
 import { startServer } from 'cluster-apiserver'
-import type { ApiClient } from '../kit/api-client.js'
-import { clientOf, type Embedded } from '../kit/embedded.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { clientOf, type Embedded } from '../../../../test/kit/embedded.js'
 
 export interface ReplicasOptions {
   readonly servers: readonly string[]
   readonly prefix: string
   readonly count: number
   readonly flags?: readonly string[]
-  /** Addresses for the last replica; left out: the same as for the others. */
-  readonly far?: readonly string[]
+  /** etcd endpoints of the last replica; default: `servers`. */
+  readonly lastReplicaServers?: readonly string[]
 }
 
-export async function startReplica(options: Omit<ReplicasOptions, 'count' | 'far'>): Promise<Embedded> {
+export async function startReplica(options: Omit<ReplicasOptions, 'count' | 'lastReplicaServers'>): Promise<Embedded> {
   const { servers, prefix, flags = [] } = options
   const server = await startServer({ etcd: { servers, prefix }, flags })
   const client = clientOf(server)
@@ -29,17 +29,19 @@ export async function startReplica(options: Omit<ReplicasOptions, 'count' | 'far
 
 export class Replicas {
   readonly all: readonly Embedded[]
-  #turn = 0
+  #lastIndex = 0
 
   private constructor(all: readonly Embedded[]) {
     this.all = all
   }
 
-  /** All of them at once. */
+  /** Starts all replicas concurrently; if one fails, closes the others and throws. */
   static async start(options: ReplicasOptions): Promise<Replicas> {
-    const { servers, far = servers, count } = options
+    const { servers, lastReplicaServers = servers, count } = options
     const starts = await Promise.allSettled(
-      Array.from({ length: count }, (_, index) => startReplica({ ...options, servers: index === count - 1 ? far : servers })),
+      Array.from({ length: count }, (_, index) =>
+        startReplica({ ...options, servers: index === count - 1 ? lastReplicaServers : servers }),
+      ),
     )
     const replicas = new Replicas(starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])))
     const failed = starts.find((start) => start.status === 'rejected')
@@ -48,10 +50,10 @@ export class Replicas {
     throw failed.reason
   }
 
-  /** Another one with every call. */
+  /** Client of the next replica, in round-robin order. */
   get next(): ApiClient {
-    this.#turn += 1
-    return this.client(this.#turn)
+    this.#lastIndex += 1
+    return this.client(this.#lastIndex)
   }
 
   client(index: number): ApiClient {

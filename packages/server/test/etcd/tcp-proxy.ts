@@ -1,8 +1,9 @@
-// A network between a replica and etcd that can be slow, swallow everything, or break.
+// TCP proxy between a replica and etcd that can delay, drop or break connections.
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** A proxied connection: `near` is the replica, `far` is etcd. */
 interface Link {
   readonly near: Socket
   readonly far: Socket
@@ -13,9 +14,9 @@ export class TcpProxy {
   readonly #server: Server
   readonly #links = new Set<Link>()
   #delayMs = 0
-  #isSwallowing = false
-  #isSwallowingAnswers = false
-  #answeredBytes = 0
+  #isDroppingAll = false
+  #isDroppingResponses = false
+  #receivedBytes = 0
 
   private constructor(server: Server, url: string) {
     this.#server = server
@@ -32,33 +33,34 @@ export class TcpProxy {
     return proxy
   }
 
-  /** How much etcd has sent. */
-  get answeredBytes(): number {
-    return this.#answeredBytes
+  /** Bytes received from etcd. */
+  get receivedBytes(): number {
+    return this.#receivedBytes
   }
 
-  /** Everything takes this much longer, in each direction. */
+  /** Delay in each direction. */
   delay(delayMs: number): void {
     this.#delayMs = delayMs
   }
 
-  /** Nothing arrives any more, and nobody is told. What was swallowed is lost, so the connections that are open then stay dead. */
-  swallow(): void {
-    this.#isSwallowing = true
+  /** Drops all data without closing connections. Dropped bytes are lost, so open connections stay dead. */
+  dropAll(): void {
+    this.#isDroppingAll = true
   }
 
-  /** What is sent arrives, what is answered does not. */
-  swallowAnswers(): void {
-    this.#isSwallowingAnswers = true
+  /** Requests arrive, responses are dropped. */
+  dropResponses(): void {
+    this.#isDroppingResponses = true
   }
 
-  /** New connections work again. */
+  /** Lets new connections work again. */
   heal(): void {
-    this.#isSwallowing = false
-    this.#isSwallowingAnswers = false
+    this.#isDroppingAll = false
+    this.#isDroppingResponses = false
     this.cut()
   }
 
+  /** Closes all connections. */
   cut(): void {
     for (const { near, far } of this.#links) {
       near.destroy()
@@ -79,8 +81,8 @@ export class TcpProxy {
       [near, far],
       [far, near],
     ] as const) {
-      const carry = this.#createCarrier(to, to === near)
-      from.on('data', carry)
+      const forward = this.#createForwarder(to, to === near)
+      from.on('data', forward)
       from.on('error', () => to.destroy())
       from.on('close', () => {
         to.destroy()
@@ -89,21 +91,21 @@ export class TcpProxy {
     }
   }
 
-  /** What was sent first arrives first, however the delay changes. */
-  #createCarrier(to: Socket, isAnswering: boolean): (chunk: Buffer) => void {
-    let underWay: Promise<void> | undefined
+  /** Keeps the order of chunks when the delay changes. */
+  #createForwarder(to: Socket, isFromEtcd: boolean): (chunk: Buffer) => void {
+    let pendingWrite: Promise<void> | undefined
     return (chunk) => {
-      if (isAnswering) this.#answeredBytes += chunk.length
-      if (this.#isSwallowing || (isAnswering && this.#isSwallowingAnswers)) return
-      if (this.#delayMs === 0 && !underWay) {
+      if (isFromEtcd) this.#receivedBytes += chunk.length
+      if (this.#isDroppingAll || (isFromEtcd && this.#isDroppingResponses)) return
+      if (this.#delayMs === 0 && !pendingWrite) {
         to.write(chunk)
         return
       }
-      const arrived = Promise.all([sleep(this.#delayMs), underWay]).then(() => {
+      const arrived = Promise.all([sleep(this.#delayMs), pendingWrite]).then(() => {
         if (!to.destroyed) to.write(chunk)
-        if (underWay === arrived) underWay = undefined
+        if (pendingWrite === arrived) pendingWrite = undefined
       })
-      underWay = arrived
+      pendingWrite = arrived
     }
   }
 }

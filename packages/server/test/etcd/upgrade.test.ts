@@ -1,22 +1,22 @@
-// A prefix that servers of the format before have used: brought up to date by one of those that start, whoever is killed on the way.
+// Upgrade of an etcd prefix from the previous storage format: one of the starting servers does it, also after another was killed.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { silentLogger } from '../../src/base/logger.js'
-import { box, boxes } from '../../src/objects/fixture.js'
-import { oldEntry } from '../../src/objects/old-entry.fixture.js'
-import { encodeStored } from '../../src/objects/stored-object.js'
-import { entryUpgrade } from '../../src/objects/upgrade-entries.js'
-import { readEndpoints } from '../../src/storage/etcd/endpoint.js'
+import { configMapOf, configMaps, expectFailure, expectStatus } from '../../../../test/kit/fixtures.js'
+import { oldKey, oldValue } from '../../../../test/kit/old-storage-format.js'
+import { silentLogger } from '../../../api/src/base/logger.js'
+import { box, boxes } from '../../src/objects/box-store.fixture.js'
+import { oldEntry } from '../../src/objects/entry/format-0-entry.fixture.js'
+import { encodeStored } from '../../src/objects/entry/stored-object.js'
+import { entryUpgrade } from '../../src/objects/entry/upgrade-entries.js'
 import { EtcdClient } from '../../src/storage/etcd/etcd-client.js'
+import { readEndpoints } from '../../src/storage/etcd/etcd-endpoint.js'
 import { createEtcdKeys } from '../../src/storage/etcd/etcd-keys.js'
-import { decodeRange, encodeRange, encodeTxn, methods, type Operation } from '../../src/storage/etcd/messages.js'
+import { decodeRange, encodeRange, encodeTxn, methods, type Operation } from '../../src/storage/etcd/grpc/etcd-messages.js'
 import { type Entry, type FormatUpgrade, type Storage, StorageRefusedError } from '../../src/storage/storage.js'
-import { configMapOf, configMaps, expectFailure, expectStatus } from '../kit/fixtures.js'
-import { oldKey, oldValue } from '../kit/old-store.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, recordingLogger } from './open-replica.js'
 import { startReplica } from './start-replicas.js'
@@ -29,12 +29,12 @@ const count = 300
 const uniqueKeys = 400
 
 if (childAt >= 0) await upgradeUntilKilled(process.argv.slice(childAt + 1))
-else describe('a prefix of the format before', { skip: whyNoEtcd ?? false }, suite)
+else describe('a prefix of the previous storage format', { skip: whyNoEtcd ?? false }, suite)
 
-/** Dies when so many keys have been looked at. */
+/** Runs the upgrade in this process, which kills itself when `keys` keys were read. */
 async function upgradeUntilKilled([endpoint = '', prefix = '', keys = '0']: readonly string[]): Promise<void> {
   let left = Number(keys)
-  const dying: FormatUpgrade = {
+  const killingUpgrade: FormatUpgrade = {
     ...upgrade,
     upgradeKey(key) {
       left -= 1
@@ -42,11 +42,11 @@ async function upgradeUntilKilled([endpoint = '', prefix = '', keys = '0']: read
       return upgrade.upgradeKey(key)
     },
   }
-  const replica = await openReplica({ endpoints: [endpoint], prefix, upgrade: dying })
+  const replica = await openReplica({ endpoints: [endpoint], prefix, upgrade: killingUpgrade })
   await replica.close()
 }
 
-/** etcd itself, for what servers do not do. */
+/** A direct client of etcd. */
 class Etcd {
   readonly #client: EtcdClient
   constructor(urls: readonly string[]) {
@@ -59,8 +59,8 @@ class Etcd {
   }
 
   async range(key: string, end: string): Promise<readonly { readonly key: string; readonly value: Buffer }[]> {
-    const answer = await this.#client.call(methods.range, encodeRange({ key, end }), 5000)
-    return decodeRange(answer).items.map((item) => ({ key: item.key.toString(), value: Buffer.from(item.value) }))
+    const response = await this.#client.call(methods.range, encodeRange({ key, end }), 5000)
+    return decodeRange(response).items.map((item) => ({ key: item.key.toString(), value: Buffer.from(item.value) }))
   }
 
   async format(prefix: string): Promise<Record<string, unknown>> {
@@ -112,22 +112,22 @@ function suite(): void {
     const found = contentOf(storage)
     assert.equal(found.length, old.length)
     const isBox = ({ key }: Entry): boolean => key.startsWith('boxes/')
-    const wanted = old
+    const expected = old
       .filter(isBox)
       .map(({ key, revision }) => ({ key, revision, value: encodeStored(boxes, box(key.slice(-5), { color: 'red' })) }))
-    assert.deepEqual(found.filter(isBox), wanted)
+    assert.deepEqual(found.filter(isBox), expected)
     const ports = found.filter((entry) => !isBox(entry))
     assert.deepEqual(new Set(ports.map(({ key }) => key)), new Set(Array.from({ length: uniqueKeys }, (_, i) => `unique.ports/${i}`)))
     assert.ok(ports.every(({ value }) => value.toString() === 'boxes/n/x'))
   }
 
-  test('several servers that start at once find everything, with the versions it had; one of them has done the work', async () => {
+  test('of several servers that start together one upgrades; all entries keep their versions', async () => {
     const { prefix, entries } = await oldPrefix()
     const logs = [recordingLogger(), recordingLogger(), recordingLogger()]
     const replicas = await Promise.all(logs.map((logger) => openReplica({ endpoints: cluster.endpoints, prefix, upgrade, logger })))
     for (const replica of replicas) checkContent(replica, entries)
     assert.equal(logs.filter(({ lines }) => lines.some((text) => text === 'etcd prefix upgraded')).length, 1)
-    assert.deepEqual(await etcd.format(prefix), { version: 2, mark: 'test', base: 0, isUnfinished: false })
+    assert.deepEqual(await etcd.format(prefix), { version: 3, mark: 'test', base: 0, isUnfinished: false })
     assert.deepEqual(await etcd.range(createEtcdKeys(prefix).upgrade, `${createEtcdKeys(prefix).upgrade}\0`), [])
     const [first, second] = replicas as [Storage, Storage]
     const value = encodeStored(boxes, box(nameOf(0), { color: 'blue' }))
@@ -139,14 +139,14 @@ function suite(): void {
     await Promise.all(replicas.map((replica) => replica.close()))
   })
 
-  test('an upgrade that is killed is ended by the next server', { timeout: 300_000 }, async () => {
+  test('an interrupted upgrade is finished by the next server', { timeout: 300_000 }, async () => {
     const { prefix, entries } = await oldPrefix()
     for (const keys of [350, 520, 610]) {
       const args = [fileURLToPath(import.meta.url), childArgument, cluster.endpoints[0] ?? '', prefix, String(keys)]
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
       assert.deepEqual(await once(child, 'close'), [null, 'SIGKILL'])
       const { isUpgrading, version } = await etcd.format(prefix)
-      assert.deepEqual([isUpgrading, version], [true, 2])
+      assert.deepEqual([isUpgrading, version], [true, 3])
       const data = createEtcdKeys(prefix)
       const names = (await etcd.range(data.dataStart, data.dataEnd)).map(({ key }) => upgrade.upgradeKey(key.slice(data.dataStart.length)))
       assert.deepEqual([names.length, new Set(names).size], [count + uniqueKeys, count + uniqueKeys])
@@ -156,7 +156,22 @@ function suite(): void {
     await replica.close()
   })
 
-  test('servers of the older version that are still at work are waited for', async () => {
+  test('the format with a writer key: the key is removed, everything else stays', async () => {
+    const prefix = newPrefix()
+    const first = await openReplica({ endpoints: cluster.endpoints, prefix })
+    await first.commit([{ key: 'boxes/n/a', value: Buffer.from('a'), expect: 0 }])
+    const entries = contentOf(first)
+    await first.close()
+    const { formerOwner } = createEtcdKeys(prefix)
+    await etcd.run([{ kind: 'put', key: formerOwner, value: [Buffer.from('somebody')] }])
+    await etcd.setFormat(prefix, 2)
+    const second = await openReplica({ endpoints: cluster.endpoints, prefix })
+    assert.deepEqual(contentOf(second), entries)
+    assert.deepEqual(await etcd.range(formerOwner, `${formerOwner}\0`), [])
+    await second.close()
+  })
+
+  test('the upgrade waits for running servers of the older version', async () => {
     const { prefix, entries } = await oldPrefix()
     const key = createEtcdKeys(prefix).dataKey('servers/old')
     await etcd.run([{ kind: 'put', key, value: [Buffer.from([1, 0]), Buffer.from('10.0.0.1')] }])
@@ -168,24 +183,24 @@ function suite(): void {
     })
     await new Promise((resolve) => setTimeout(resolve, 1200))
     assert.equal(isOpen, false)
-    assert.ok(logger.lines.some((text) => text.includes('servers of the older version are still at work (1): stop them')))
+    assert.ok(logger.lines.some((text) => text.includes('1 servers of the older version are still running: stop them')))
     await etcd.run([{ kind: 'delete', key }])
     const replica = await opening
     checkContent(replica, entries)
     await replica.close()
   })
 
-  test('a newer format than this is refused', async () => {
+  test('a newer format is rejected', async () => {
     const { prefix } = await oldPrefix()
-    await etcd.setFormat(prefix, 3)
+    await etcd.setFormat(prefix, 4)
     await assert.rejects(openReplica({ endpoints: cluster.endpoints, prefix, upgrade }), (error: unknown) => {
       assert.ok(error instanceof StorageRefusedError)
-      assert.match(error.message, /has a newer format than this server knows \(3, not 2\): use the version of the server that wrote it/)
+      assert.match(error.message, /has a newer format than this server knows \(4, not 3\): use the version of the server that wrote it/)
       return true
     })
   })
 
-  test('a whole server goes on where those of the older version were', async () => {
+  test('a whole server continues on upgraded data', async () => {
     const prefix = newPrefix()
     const start = () => startReplica({ servers: cluster.endpoints, prefix })
     const services = '/api/v1/namespaces/default/services'

@@ -1,4 +1,4 @@
-// The tests of the verbs, on etcd: what clients see does not depend on where objects are kept.
+// Runs the tests of reads, writes, pages, watches and names (../verbs) on the etcd engine.
 
 import { test } from 'node:test'
 import { whyNoEtcd } from './etcd-cluster.js'

@@ -1,4 +1,4 @@
-// What a watcher knows: the state that follows from the changes it was told of, with every change checked against it.
+// State of a watcher, built from the changes it received; checks that each change is possible.
 
 import assert from 'node:assert/strict'
 import type { Change, Storage } from '../../src/storage/storage.js'
@@ -18,16 +18,16 @@ export class WatchedState {
       this.#state.set(key, { revision, value: value.toString() })
     }
     this.#unfollow = storage.follow((changes) => {
-      for (const change of changes) this.#take(change)
+      for (const change of changes) this.#apply(change)
     })
   }
 
-  /** Fails unless the watcher knows exactly what the storage shows, and was told nothing that cannot be. */
+  /** Fails unless the state equals the storage and every change was possible. */
   check(): void {
     assert.deepEqual(this.faults, [])
-    const shown = this.#storage.range({ start: '', end: '\u{10ffff}', limit: Number.POSITIVE_INFINITY }).entries
+    const stored = this.#storage.range({ start: '', end: '\u{10ffff}', limit: Number.POSITIVE_INFINITY }).entries
     assert.deepEqual(
-      shown.map(({ key, revision, value }) => ({ key, revision, value: value.toString() })),
+      stored.map(({ key, revision, value }) => ({ key, revision, value: value.toString() })),
       [...this.#state.entries()].map(([key, entry]) => ({ key, ...entry })).sort((a, b) => (a.key < b.key ? -1 : 1)),
     )
   }
@@ -36,7 +36,7 @@ export class WatchedState {
     this.#unfollow()
   }
 
-  #take({ key, revision, value, previous }: Change): void {
+  #apply({ key, revision, value, previous }: Change): void {
     this.changes += 1
     const known = this.#state.get(key)
     if (revision < this.#revision) this.faults.push(`${key}: revision ${revision} after ${this.#revision}`)

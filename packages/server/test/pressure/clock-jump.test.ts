@@ -1,11 +1,11 @@
-// Somebody sets the machine's clock, forwards and back: what is to happen after a while neither happens at once nor never.
+// Jumps of the wall clock, forwards and back: timeouts and expiry are neither early nor lost.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { configMapOf, configMaps, expectStatus, makeConfigMap, sleep, until } from '../kit/fixtures.js'
-import { ServerProcess } from '../kit/server-process.js'
+import { configMapOf, configMaps, expectStatus, makeConfigMap, sleep, untilStatus } from '../../../../test/kit/fixtures.js'
+import { ServerProcess } from '../../../../test/kit/server-process.js'
 
-/** In the server, before anything else: SIGUSR2 moves its clock a day forwards, and the next one two days back. */
+/** Loaded into the server: SIGUSR2 moves its clock one day forward, the next one two days back. */
 const movableClock = `const now = Date.now; let shift = 0, jump = 864e5
 process.on('SIGUSR2', () => { shift += jump; jump *= -2 })
 Date.now = () => now() + shift`
@@ -29,13 +29,13 @@ const eventOf = (name: string) => ({
 const createdMs = async (name: string): Promise<number> =>
   Date.parse((await makeConfigMap(server.client, 'default', configMapOf(name))).metadata.creationTimestamp ?? '')
 
-/** How long all requests took together, as the server says. */
+/** Total duration of all requests, from the metrics. */
 async function secondsOfRequests(): Promise<number> {
   const { text } = await server.client.get('/metrics')
   return [...text.matchAll(/^apiserver_request_duration_seconds_sum\S* (\S+)$/gm)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
 }
 
-test('the clock jumps a day forwards, then two days back', async () => {
+test('the clock jumps one day forward, then two days back', async () => {
   const first = await createdMs('first')
   const { metadata } = expectStatus(await server.client.get(configMaps('default')), 200).json
   const watch = await server.client.watch(`${configMaps('default')}?watch=1&resourceVersion=${metadata.resourceVersion}`)
@@ -50,11 +50,7 @@ test('the clock jumps a day forwards, then two days back', async () => {
   assert.ok((await createdMs('third')) - first < -80_000_000)
 
   for (const name of ['forwards', 'backwards']) expectStatus(await server.client.get(`${events}/${name}`), 200)
-  for (const name of ['forwards', 'backwards'])
-    await until(
-      () => server.client.get(`${events}/${name}`),
-      ({ status }) => status === 404,
-    )
+  for (const name of ['forwards', 'backwards']) await untilStatus(() => server.client.get(`${events}/${name}`), 404)
   const resumed = await server.client.watch(`${configMaps('default')}?watch=1&resourceVersion=${metadata.resourceVersion}`)
   for (const stream of [watch, resumed]) {
     const seen = await stream.atLeast(2)

@@ -1,21 +1,23 @@
-// Far more clients than the server answers at once: each is answered or sent away with a word when to come again, and leaves nothing behind.
+// Far more clients than the server handles at once: each gets a response or 429 with Retry-After, and all memory is freed.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
-import { Http2Client } from '../kit/http2-client.js'
-import { plainAccess, plainClient, plainUserFlags } from '../kit/plain-user.js'
-import { RawSocket } from '../kit/raw-socket.js'
-import { ServerProcess } from '../kit/server-process.js'
-import { MemoryWatch } from './memory-watch.js'
+import { configMapOf, configMaps, expectStatus, sleep, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import { Http2Client } from '../../../../test/kit/network/http2-client.js'
+import { RawSocket } from '../../../../test/kit/network/raw-socket.js'
+import { ServerProcess } from '../../../../test/kit/server-process.js'
+import { unprivilegedAccess, unprivilegedClient, unprivilegedUserFlags } from '../../../../test/kit/unprivileged-user.js'
+import { PeakMemory } from './peak-memory.js'
 
 let server: ServerProcess
 before(async () => {
-  server = await ServerProcess.start({ flags: ['--max-requests-inflight=100', '--max-mutating-requests-inflight=50', ...plainUserFlags()] })
+  server = await ServerProcess.start({
+    flags: ['--max-requests-inflight=100', '--max-mutating-requests-inflight=50', ...unprivilegedUserFlags()],
+  })
 })
 after(() => server.stop())
 
-/** More than there is room for. */
+/** More than the 150 requests in flight that the flags of the server allow. */
 const clients = 500
 const uploaders = 1000
 
@@ -32,8 +34,8 @@ const head = (token: string | undefined, method: string, path: string, more = ''
 const post = (token: string | undefined, body: string): string =>
   head(token, 'POST', configMaps('default'), `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`) + body
 
-/** How many got which answer. */
-function tally(sockets: readonly RawSocket[]): Readonly<Record<string, number>> {
+/** Number of responses by status. */
+function countStatuses(sockets: readonly RawSocket[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { statuses } of sockets) for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1
   return counts
@@ -41,31 +43,31 @@ function tally(sockets: readonly RawSocket[]): Readonly<Record<string, number>> 
 
 const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-const shedAnswer = /^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*\r\n\r\nToo many requests, please try again later\.\n$/
+const shedResponse = /^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*\r\n\r\nToo many requests, please try again later\.\n$/
 
-test(`${clients} clients at once: answered or shed, and what they used comes back`, async (context) => {
+test(`${clients} concurrent clients get a response or 429, and their memory is freed`, async (context) => {
   await sleep(200)
   const descriptors = server.openDescriptors
-  const memory = new MemoryWatch(server, context)
+  const memory = new PeakMemory(server, context)
   const sockets = await openAll()
-  const { token } = plainAccess(server)
+  const { token } = unprivilegedAccess(server)
   for (const [i, socket] of sockets.entries())
     socket.write(
       i % 2 === 0 ? head(token, 'GET', '/api/v1/namespaces') : post(token, JSON.stringify(configMapOf(`crowd-${i}`, { data: { a: 'b' } }))),
     )
   await until(
-    async () => total(tally(sockets)),
+    async () => total(countStatuses(sockets)),
     (count) => count === clients,
     60_000,
   )
-  const counts = tally(sockets)
+  const counts = countStatuses(sockets)
   assert.deepEqual(
     Object.keys(counts).filter((status) => !['200', '201', '429'].includes(status)),
     [],
   )
-  // One user has a hand of queues, which take some 450 requests in all; reads share them with writes.
-  assert.ok((counts['200'] ?? 0) > clients / 8, `${counts['200']} reads were answered`)
-  for (const socket of sockets) if (socket.statuses[0] === 429) assert.match(socket.received, shedAnswer)
+  // Shuffle sharding assigns a few queues to one user, with about 450 requests in total, shared by reads and writes.
+  assert.ok((counts['200'] ?? 0) > clients / 8, `${counts['200']} reads succeeded`)
+  for (const socket of sockets) if (socket.statuses[0] === 429) assert.match(socket.received, shedResponse)
   memory.expectBelow(250, `${clients} clients at once`)
   for (const socket of sockets) socket.close()
   await until(
@@ -74,21 +76,21 @@ test(`${clients} clients at once: answered or shed, and what they used comes bac
   )
 })
 
-test(`${clients} creates at once by an administrator: none is refused`, async () => {
+test(`${clients} concurrent creates by an administrator: none is rejected`, async () => {
   const connections = Array.from({ length: 5 }, () => new Http2Client(server.access))
-  const answers = connections.flatMap((connection, i) =>
+  const responses = connections.flatMap((connection, i) =>
     Array.from({ length: clients / connections.length }, (_, j) =>
       connection.send('POST', configMaps('default'), configMapOf(`admin-${i}-${j}`)),
     ),
   )
-  assert.deepEqual([...new Set((await Promise.all(answers)).map(({ status }) => status))], [201])
-  assert.equal(answers.length, clients)
+  assert.deepEqual([...new Set((await Promise.all(responses)).map(({ status }) => status))], [201])
+  assert.equal(responses.length, clients)
   for (const connection of connections) connection.close()
 })
 
-test('1,000 bodies of 3 MB that come slowly: what is held is bounded, the others are shed, small requests are answered', async (context) => {
+test('1,000 slow bodies of 3 MB: memory is bounded, excess requests get 429, small requests succeed', async (context) => {
   const big = await ServerProcess.start({ flags: ['--max-mutating-requests-inflight=0'] })
-  const memory = new MemoryWatch(big, context)
+  const memory = new PeakMemory(big, context)
   const connections = Array.from({ length: 10 }, () => new Http2Client(big.access))
   const counts: Record<string, number> = {}
   const uploads = connections.flatMap((connection) =>
@@ -98,15 +100,15 @@ test('1,000 bodies of 3 MB that come slowly: what is held is bounded, the others
       stream.on('error', () => undefined)
       stream.on('response', (headers) => {
         upload.isOver = true
-        const answer = `${headers[':status']} ${headers['retry-after']}`
-        counts[answer] = (counts[answer] ?? 0) + 1
+        const response = `${headers[':status']} ${headers['retry-after']}`
+        counts[response] = (counts[response] ?? 0) + 1
       })
       return upload
     }),
   )
-  const piece = Buffer.alloc(60_000, ' ')
+  const chunk = Buffer.alloc(60_000, ' ')
   for (let round = 0; round < 4; round++) {
-    for (const { stream, isOver } of uploads) if (!isOver && !stream.destroyed) stream.write(piece)
+    for (const { stream, isOver } of uploads) if (!isOver && !stream.destroyed) stream.write(chunk)
     await sleep(300)
   }
   await until(
@@ -114,48 +116,43 @@ test('1,000 bodies of 3 MB that come slowly: what is held is bounded, the others
     (count) => count > 100,
   )
   assert.deepEqual(Object.keys(counts), ['429 1'])
-  const started = performance.now()
   expectStatus(await big.client.get('/livez'), 200)
-  assert.ok(performance.now() - started < 20_000)
   for (const connection of connections) connection.close()
-  await until(
-    () => big.client.post(configMaps('default'), configMapOf('afterwards')),
-    ({ status }) => status === 201,
-  )
+  await untilStatus(() => big.client.post(configMaps('default'), configMapOf('afterwards')), 201)
   memory.expectBelow(450, '1,000 bodies of 3 MB')
   await big.stop()
 })
 
-test('probes are answered when there is no room for anything else', async () => {
+test('probes get a response when all slots are in use', async () => {
   const busy = await ServerProcess.start({
-    // A quarter of the time is what a request may wait.
-    flags: ['--max-mutating-requests-inflight=1', '--max-requests-inflight=1', '--request-timeout=8s', ...plainUserFlags()],
+    // A request may wait for a quarter of its timeout.
+    flags: ['--max-mutating-requests-inflight=1', '--max-requests-inflight=1', '--request-timeout=8s', ...unprivilegedUserFlags()],
   })
-  const plain = plainClient(busy)
+  const unprivileged = unprivilegedClient(busy)
   const sockets = await Promise.all(Array.from({ length: 12 }, () => RawSocket.open(busy.access)))
   for (const socket of sockets) {
     socket.write(
-      `POST ${configMaps('default')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${plainAccess(busy).token}\r\nContent-Length: 9\r\n\r\n{`,
+      `POST ${configMaps('default')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${unprivilegedAccess(busy).token}\r\nContent-Length: 9\r\n\r\n{`,
     )
   }
   await until(
-    () => plain.post(configMaps('default'), configMapOf('a')),
+    () => unprivileged.post(configMaps('default'), configMapOf('a')),
     ({ status }) => status === 429,
     60_000,
   )
-  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/ping']) expectStatus(await plain.get(path), 200)
-  plain.close()
+  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/ping']) expectStatus(await unprivileged.get(path), 200)
+  unprivileged.close()
   for (const socket of sockets) socket.close()
   await busy.stop()
 })
 
-test('bodies over HTTP/2 that are refused while they are sent: their streams end, and nothing of them stays', async (context) => {
+test('HTTP/2 bodies that are rejected while they are sent: streams end and memory is freed', async (context) => {
   const descriptors = server.openDescriptors
-  const memory = new MemoryWatch(server, context)
+  const memory = new PeakMemory(server, context)
   for (let i = 0; i < 12; i++) {
     const session = new Http2Client(server.access)
-    // Larger than may be, which shows only when it is there.
-    const refused = (): Promise<unknown> =>
+    // Above the body limit, which shows only after the bytes have arrived.
+    const sendRejected = (): Promise<unknown> =>
       new Promise((resolve, reject) => {
         const stream = session.open('POST', configMaps('default'), false)
         stream.on('response', (headers) => resolve(headers[':status']))
@@ -164,7 +161,7 @@ test('bodies over HTTP/2 that are refused while they are sent: their streams end
         stream.write(Buffer.alloc(4 << 20, ' '))
       })
     try {
-      assert.deepEqual(await Promise.all(Array.from({ length: 5 }, refused)), Array(5).fill(413))
+      assert.deepEqual(await Promise.all(Array.from({ length: 5 }, sendRejected)), Array(5).fill(413))
     } finally {
       session.close()
     }

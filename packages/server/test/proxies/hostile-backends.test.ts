@@ -1,79 +1,79 @@
-// Pods behind the proxy subresource that answer with malformed, lying or forged responses, and clients that try to smuggle requests through it.
+// Pods behind the proxy subresource that send malformed or forged responses, and clients that try to smuggle requests through the proxy.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { needsAddress, ownAddress, placePod } from '../kit/agent-cluster.js'
-import { type Embedded, startEmbedded, tokenOf } from '../kit/embedded.js'
-import { expectStatus, until } from '../kit/fixtures.js'
-import { dial, readRest, upgrade } from '../kit/open-connection.js'
+import { type Embedded, startEmbedded, tokenOf } from '../../../../test/kit/embedded.js'
+import { expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import { needsAddress, ownAddress, setPodAddress } from '../../../../test/kit/kubelet/kubelet-cluster.js'
+import { dial, readRest, upgrade } from '../../../../test/kit/network/open-connection.js'
 
 const pods = '/api/v1/namespaces/default/pods'
 const proxy = `${pods}/web/proxy`
-const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+const switchingProtocols = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
 
-/** What a client gets: a status, a response that breaks off, or either of them. */
+/** Expected outcome: a status, or `broken` for an aborted response. */
 type Outcome = number | 'broken'
 
 interface Attack {
-  readonly what: string
-  /** Sent as response to any request; a trailing `END` closes the connection. */
+  readonly title: string
+  /** Response to any request; a trailing `END` closes the connection. */
   readonly response: string
   readonly outcome: Outcome
   readonly body?: string
 }
 
 const responses: readonly Attack[] = [
-  { what: 'a body shorter than its Content-Length', response: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalfEND', outcome: 'broken' },
-  { what: 'two lengths', response: 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nfour!', outcome: 503 },
+  { title: 'a body shorter than its Content-Length', response: 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalfEND', outcome: 'broken' },
+  { title: 'two Content-Length headers', response: 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nfour!', outcome: 503 },
   {
-    what: 'a length and chunks',
+    title: 'Content-Length and chunked encoding',
     response: 'HTTP/1.1 200 OK\r\nContent-Length: 40\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfour\r\n0\r\n\r\n',
     outcome: 503,
   },
   {
-    what: 'a length and an unknown transfer coding',
+    title: 'Content-Length and an unknown transfer coding',
     response: 'HTTP/1.1 200 OK\r\nContent-Length: 40\r\nTransfer-Encoding: gzip\r\n\r\nfourEND',
     outcome: 503,
   },
-  { what: 'a negative length', response: 'HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\nfour', outcome: 503 },
-  { what: 'a length beyond 64 bits', response: `HTTP/1.1 200 OK\r\nContent-Length: ${'9'.repeat(26)}\r\n\r\nfour`, outcome: 503 },
+  { title: 'a negative Content-Length', response: 'HTTP/1.1 200 OK\r\nContent-Length: -4\r\n\r\nfour', outcome: 503 },
+  { title: 'a Content-Length beyond 64 bits', response: `HTTP/1.1 200 OK\r\nContent-Length: ${'9'.repeat(26)}\r\n\r\nfour`, outcome: 503 },
   {
-    what: 'a chunk length beyond 64 bits',
+    title: 'a chunk length beyond 64 bits',
     response: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'f'.repeat(17)}\r\nfourEND`,
     outcome: 'broken',
   },
   {
-    what: 'an endless chunk extension',
+    title: 'an endless chunk extension',
     response: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;${'x'.repeat(200_000)}`,
     outcome: 'broken',
   },
   {
-    what: 'endless trailers',
+    title: 'endless trailers',
     response: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nfour\r\n0\r\n${`T: ${'x'.repeat(1000)}\r\n`.repeat(300)}`,
     outcome: 'broken',
   },
-  { what: 'a header of a megabyte', response: `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(1 << 20)}\r\n\r\n`, outcome: 503 },
-  { what: 'a hundred thousand headers', response: `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(100_000)}\r\n`, outcome: 503 },
-  { what: 'a NUL in a header', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: a\x00b\r\n\r\nok', outcome: 503 },
-  { what: 'a bare CR in a header', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: a\rSet-Cookie: b\r\n\r\nok', outcome: 503 },
-  { what: 'lines that end in LF', response: 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok', outcome: 503 },
-  { what: 'a folded header', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: a\r\n b: c\r\n\r\nok', outcome: 503 },
-  { what: 'a space in a header name', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX y: a\r\n\r\nok', outcome: 503 },
-  { what: 'control characters in the reason', response: 'HTTP/1.1 200 O\xffK\r\nContent-Length: 2\r\n\r\nok', outcome: 200, body: 'ok' },
-  { what: 'a status that does not exist', response: 'HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nok', outcome: 503 },
-  { what: 'no HTTP', response: 'hello world\r\n\r\n', outcome: 503 },
-  { what: 'an upgrade that was not requested', response: `${switching}\r\ngarbage`, outcome: 503 },
+  { title: 'a header of a megabyte', response: `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(1 << 20)}\r\n\r\n`, outcome: 503 },
+  { title: 'a hundred thousand headers', response: `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(100_000)}\r\n`, outcome: 503 },
+  { title: 'a NUL in a header', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: a\x00b\r\n\r\nok', outcome: 503 },
+  { title: 'a bare CR in a header', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: a\rSet-Cookie: b\r\n\r\nok', outcome: 503 },
+  { title: 'lines that end in LF', response: 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok', outcome: 503 },
+  { title: 'a folded header', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX: a\r\n b: c\r\n\r\nok', outcome: 503 },
+  { title: 'a space in a header name', response: 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX y: a\r\n\r\nok', outcome: 503 },
+  { title: 'control characters in the reason', response: 'HTTP/1.1 200 O\xffK\r\nContent-Length: 2\r\n\r\nok', outcome: 200, body: 'ok' },
+  { title: 'a status that does not exist', response: 'HTTP/1.1 999 Odd\r\nContent-Length: 2\r\n\r\nok', outcome: 503 },
+  { title: 'text instead of HTTP', response: 'hello world\r\n\r\n', outcome: 503 },
+  { title: 'an upgrade that was not requested', response: `${switchingProtocols}\r\ngarbage`, outcome: 503 },
   {
-    what: 'a 101 without an Upgrade header',
+    title: 'a 101 without an Upgrade header',
     response: 'HTTP/1.1 101 S\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
     outcome: 503,
   },
-  { what: 'a packed page that is not packed', response: page('gzip', 'abcd'), outcome: 'broken' },
-  { what: 'a connection closed without a response', response: 'END', outcome: 503 },
-  { what: 'a connection closed within the headers', response: 'HTTP/1.1 200 OK\r\nContent-LenEND', outcome: 503 },
+  { title: 'Content-Encoding gzip without gzip', response: page('gzip', 'abcd'), outcome: 'broken' },
+  { title: 'a connection closed without a response', response: 'END', outcome: 503 },
+  { title: 'a connection closed within the headers', response: 'HTTP/1.1 200 OK\r\nContent-LenEND', outcome: 503 },
 ]
 
 function page(coding: string, body: string): string {
@@ -85,40 +85,37 @@ describe('hostile pods behind the proxy', needsAddress, () => {
   let web: Server
   let http2: ClientHttp2Session
   let respond: (request: string, socket: Socket) => void
-  /** Everything that the pod was sent, by connection. */
+  /** Bytes that the pod received, by connection. */
   let received: string[] = []
-  const open = new Set<Socket>()
+  const openSockets = new Set<Socket>()
   const access = () => ({ url: running.server.url, ca: running.server.caPem, token: tokenOf(running.server) })
 
   before(async () => {
     running = await startEmbedded('memory')
     web = createServer((socket) => {
-      open.add(socket)
-      const place = received.push('') - 1
+      openSockets.add(socket)
+      const index = received.push('') - 1
       socket.on('error', () => undefined)
-      socket.once('close', () => open.delete(socket))
+      socket.once('close', () => openSockets.delete(socket))
       socket.on('data', (bytes) => {
         const text = bytes.toString('latin1')
-        received[place] += text
+        received[index] += text
         if (/^[A-Z]+ \/(?!hidden)/.test(text)) respond(text, socket)
       })
     })
     await once(web.listen(0, ownAddress), 'listening')
     const ports = [{ containerPort: (web.address() as AddressInfo).port }]
     const spec = { nodeName: 'node', containers: [{ name: 'main', image: 'registry.example/main:1', ports }] }
-    await until(
-      () => running.client.get('/api/v1/namespaces/default/serviceaccounts/default'),
-      ({ status }) => status === 200,
-    )
+    await untilStatus(() => running.client.get('/api/v1/namespaces/default/serviceaccounts/default'), 200)
     expectStatus(await running.client.post(pods, { metadata: { name: 'web' }, spec }), 201)
-    await placePod(running, 'web', ownAddress ?? '')
+    await setPodAddress(running, 'web', ownAddress ?? '')
     http2 = connectHttp2(running.server.url, { ca: running.server.caPem })
   })
   after(async () => {
     http2.destroy()
     await running.close()
     web.close()
-    for (const socket of open) socket.destroy()
+    for (const socket of openSockets) socket.destroy()
   })
 
   const send = (text: string, socket: Socket): void => {
@@ -151,15 +148,15 @@ describe('hostile pods behind the proxy', needsAddress, () => {
     })
   }
 
-  for (const { what, response, outcome, body } of responses)
-    test(`a response with ${what} is ${outcome}, and the next request is served`, async () => {
-      for (const ask of [outcomeOverHttp1, outcomeOverHttp2]) {
+  for (const { title, response, outcome, body } of responses)
+    test(`a response with ${title} is ${outcome}, and the next request is served`, async () => {
+      for (const outcomeOf of [outcomeOverHttp1, outcomeOverHttp2]) {
         respond = (_request, socket) => send(response, socket)
-        const [found, text] = await ask()
-        assert.equal(found, outcome, ask.name)
+        const [found, text] = await outcomeOf()
+        assert.equal(found, outcome, outcomeOf.name)
         if (body !== undefined) assert.equal(text, body)
         respond = (_request, socket) => send('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine', socket)
-        assert.deepEqual(await ask(), [200, 'mine'])
+        assert.deepEqual(await outcomeOf(), [200, 'mine'])
       }
     })
 
@@ -178,7 +175,7 @@ describe('hostile pods behind the proxy', needsAddress, () => {
     }
   })
 
-  test("headers about one connection, the audit id and CORS are not the pod's to say", async () => {
+  test('the pod cannot set hop-by-hop headers, Audit-Id or CORS headers', async () => {
     const forged = [
       'Connection: close, X-Hop',
       'X-Hop: 1',
@@ -199,7 +196,7 @@ describe('hostile pods behind the proxy', needsAddress, () => {
     assert.deepEqual(headers['set-cookie'], ['a=b'])
   })
 
-  test('no framing of a client makes the pod see a second request', async () => {
+  test('no request framing makes the pod see a second request', async () => {
     const hidden = 'GET /hidden HTTP/1.1\r\n\r\n'
     const length = `Content-Length: ${hidden.length}\r\n`
     const attacks: readonly (readonly [headers: string, body: string])[] = [
@@ -211,22 +208,22 @@ describe('hostile pods behind the proxy', needsAddress, () => {
       ['Connection: Upgrade\r\nUpgrade: websocket\r\n', hidden],
       [length, hidden],
     ]
-    // Reads a whole request, and finds a second one behind it.
+    // Parses one request and reports a second one behind it.
     const requestsIn = (text: string): number => {
-      const [head = '', ...rest] = text.split('\r\n\r\n')
-      const behind = rest.join('\r\n\r\n')
+      const [head = '', ...parts] = text.split('\r\n\r\n')
+      const rest = parts.join('\r\n\r\n')
       const declared = /^content-length: (\d+)$/im.exec(head)?.[1]
-      // Of chunks the last is empty. An upgrade has none: they would be read as the new protocol.
-      if (/^transfer-encoding: chunked$/im.test(head)) return /\r\n0\r\n\r\n$/.test(behind) && !/^upgrade:/im.test(head) ? 1 : 2
-      return behind.length > Number(declared ?? 0) ? 2 : 1
+      // The last chunk is empty. An upgrade has no chunks: they would be read as the new protocol.
+      if (/^transfer-encoding: chunked$/im.test(head)) return /\r\n0\r\n\r\n$/.test(rest) && !/^upgrade:/im.test(head) ? 1 : 2
+      return rest.length > Number(declared ?? 0) ? 2 : 1
     }
     for (const method of ['GET', 'POST'])
       for (const [headers, body] of attacks) {
         received = []
-        let isAsked = false
+        let hasRequest = false
         respond = (_request, socket) => {
-          isAsked = true
-          // Late, so that everything the client sent has come.
+          hasRequest = true
+          // Delayed until everything that the client sent has arrived.
           setImmediate(() => send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', socket))
         }
         const socket = await dial(access())
@@ -234,8 +231,8 @@ describe('hostile pods behind the proxy', needsAddress, () => {
           `${method} ${proxy}/x HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${access().token}\r\n${headers}\r\n${body}`,
           'latin1',
         )
-        const [answer] = (await once(socket, 'data')) as [Buffer]
-        assert.match(answer.toString('latin1'), isAsked ? /^HTTP\/1\.1 (?:200|500) / : /^HTTP\/1\.1 400 /, headers)
+        const [response] = (await once(socket, 'data')) as [Buffer]
+        assert.match(response.toString('latin1'), hasRequest ? /^HTTP\/1\.1 (?:200|500) / : /^HTTP\/1\.1 400 /, headers)
         socket.destroy()
         for (const text of received) {
           assert.equal(requestsIn(text), 1, JSON.stringify(text))
@@ -244,9 +241,9 @@ describe('hostile pods behind the proxy', needsAddress, () => {
       }
   })
 
-  test('a path never leads above the root of the pod, and no escape ends the request line or begins a query', async () => {
+  test('a path never leaves the root of the pod, and no escape ends the request line or starts a query', async () => {
     respond = (_request, socket) => send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', socket)
-    const paths: readonly (readonly [asked: string, wanted: string])[] = [
+    const paths: readonly (readonly [requested: string, expected: string])[] = [
       ['/../../x', '/x'],
       ['/%2e%2e/%2E%2E/x', '/x'],
       ['/a%2f..%2f..%2fx', '/x'],
@@ -258,41 +255,41 @@ describe('hostile pods behind the proxy', needsAddress, () => {
       ['/%5c..%5cx', '/%5C..%5Cx'],
       ['/%00', '/%00'],
     ]
-    for (const [asked, wanted] of paths) {
+    for (const [requested, expected] of paths) {
       received = []
       const socket = await dial(access())
-      socket.write(`GET ${proxy}${asked} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${access().token}\r\n\r\n`)
+      socket.write(`GET ${proxy}${requested} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${access().token}\r\n\r\n`)
       await once(socket, 'data')
       socket.destroy()
-      assert.equal(received[0]?.split('\r\n')[0], `GET ${wanted} HTTP/1.1`, asked)
+      assert.equal(received[0]?.split('\r\n')[0], `GET ${expected} HTTP/1.1`, requested)
     }
   })
 
-  const refusedUpgrades: readonly (readonly [what: string, response: string, code: number])[] = [
+  const refusedUpgrades: readonly (readonly [title: string, response: string, code: number])[] = [
     ['a 200', 'HTTP/1.1 200 OK\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 2\r\n\r\nhi', 500],
     ['a redirect', 'HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n', 500],
     ['a 101 without an Upgrade header', 'HTTP/1.1 101 S\r\n\r\nhi', 500],
-    ['a header of a megabyte', `${switching}X: ${'y'.repeat(1 << 20)}\r\n\r\n`, 500],
+    ['a header of a megabyte', `${switchingProtocols}X: ${'y'.repeat(1 << 20)}\r\n\r\n`, 500],
     ['garbage', '\x00\x01\x02garbage\r\n\r\n', 500],
     ['nothing', 'END', 500],
     ['a 403 and a second response', 'HTTP/1.1 403 F\r\nContent-Length: 2\r\n\r\nnoHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison', 403],
   ]
-  for (const [what, response, code] of refusedUpgrades)
-    test(`an upgrade that is answered with ${what} is ${code}, and both connections end`, async () => {
+  for (const [title, response, code] of refusedUpgrades)
+    test(`an upgrade with the response ${title} is ${code}, and both connections close`, async () => {
       respond = (_request, socket) => send(response, socket)
       const opened = await upgrade(access(), `${proxy}/x`, { headers: { Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' } })
       assert.equal(opened.code, code)
       const rest = await readRest(opened)
       assert.doesNotMatch(rest, /poison|hi$/)
       await until(
-        async () => open.size,
+        async () => openSockets.size,
         (count) => count === 0,
       )
     })
 
-  test('credentials do not reach the pod with an upgrade either', async () => {
+  test('credentials are not sent to the pod with an upgrade', async () => {
     received = []
-    respond = (_request, socket) => send(`${switching}\r\n`, socket)
+    respond = (_request, socket) => send(`${switchingProtocols}\r\n`, socket)
     const headers = {
       Upgrade: 'websocket',
       'Impersonate-User': 'system:admin',
@@ -308,7 +305,7 @@ describe('hostile pods behind the proxy', needsAddress, () => {
     assert.match(received.join(''), /^Sec-WebSocket-Protocol: v4\.channel\.k8s\.io\r$/m)
     socket.destroy()
     await until(
-      async () => open.size,
+      async () => openSockets.size,
       (count) => count === 0,
     )
   })

@@ -1,47 +1,47 @@
-// Logs of containers, read from the agent on their node: every option, following, refusals, and what the agent is shown.
+// Pod logs from the kubelet: options, follow, errors, and the credentials sent to the kubelet.
 
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type AgentCluster, makeCertificates, startAgentCluster } from '../kit/agent-cluster.js'
-import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
-import { NodeAgent } from '../kit/node-agent.js'
-import { TextStream } from '../kit/open-connection.js'
-import { runInside } from '../kit/run-inside.js'
-import { newFolder } from '../kit/server-process.js'
-import { opcodes, WebSocketClient, wsHeaders } from '../kit/web-socket.js'
+import { expectFailure, expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { FakeKubelet } from '../../../../test/kit/kubelet/fake-kubelet.js'
+import { type KubeletCluster, makeCertificates, startKubeletCluster } from '../../../../test/kit/kubelet/kubelet-cluster.js'
+import { TextStream } from '../../../../test/kit/network/open-connection.js'
+import { opcodes, WebSocketClient, wsHeaders } from '../../../../test/kit/network/web-socket.js'
+import { runInProcess } from '../../../../test/kit/run-command.js'
+import { newFolder } from '../../../../test/kit/server-process.js'
 
-describe('logs', () => {
-  let cluster: AgentCluster
+describe('pod logs', () => {
+  let cluster: KubeletCluster
   const logPath = (query = '', pod = 'one'): string => `/api/v1/namespaces/default/pods/${pod}/log${query}`
   before(async () => {
-    cluster = await startAgentCluster()
+    cluster = await startKubeletCluster()
     await cluster.makePod('one')
     await cluster.makePod('two', {
       containers: ['a', 'b'].map((name) => ({ name, image: 'registry.example/main:1' })),
       initContainers: [{ name: 'first', image: 'registry.example/main:1' }],
     })
-    cluster.agent.log('default/one/main', 'one\ntwo\nthree\n')
-    cluster.agent.log('default/one/main/previous', 'before\n')
-    cluster.agent.log('default/two/first', 'init\n')
+    cluster.kubelet.log('default/one/main', 'one\ntwo\nthree\n')
+    cluster.kubelet.log('default/one/main/previous', 'before\n')
+    cluster.kubelet.log('default/two/first', 'init\n')
   })
   after(() => cluster.close())
 
-  test('the whole of it, as text', async () => {
+  test('the whole log, as text', async () => {
     const { client } = cluster.server
-    const answer = expectStatus(await client.get(logPath()), 200)
-    assert.equal(answer.text, 'one\ntwo\nthree\n')
-    assert.equal(answer.headers['content-type'], 'text/plain')
-    assert.equal(answer.headers['cache-control'], 'no-cache, private')
+    const response = expectStatus(await client.get(logPath()), 200)
+    assert.equal(response.text, 'one\ntwo\nthree\n')
+    assert.equal(response.headers['content-type'], 'text/plain')
+    assert.equal(response.headers['cache-control'], 'no-cache, private')
   })
 
-  test('the agent knows the server, and nothing of the client', async () => {
+  test("the kubelet sees the server's certificate, and no credential of the client", async () => {
     await cluster.server.client.send({ path: logPath('?container=main'), headers: { 'X-Mine': '1', Cookie: 'a=b' } })
-    const asked = cluster.agent.asked.at(-1)
-    assert.equal(asked?.client, 'the-server')
-    assert.deepEqual([asked?.method, asked?.url], ['GET', '/containerLogs/default/one/main'])
-    assert.deepEqual(Object.keys(asked?.headers ?? {}).sort(), ['connection', 'host', 'user-agent'])
+    const request = cluster.kubelet.requests.at(-1)
+    assert.equal(request?.client, 'the-server')
+    assert.deepEqual([request?.method, request?.url], ['GET', '/containerLogs/default/one/main'])
+    assert.deepEqual(Object.keys(request?.headers ?? {}).sort(), ['connection', 'host', 'user-agent'])
   })
 
   describe('over WebSocket', () => {
@@ -52,37 +52,37 @@ describe('logs', () => {
       return socket
     }
 
-    test('come as they are in binary messages behind an empty one', async () => {
+    test('binary messages contain the log, after an empty one', async () => {
       for (const protocol of [undefined, 'binary.k8s.io', 'other.example.com, binary.cluster.io']) {
         const socket = await read(protocol)
-        assert.equal(socket.answer.headers['sec-websocket-protocol'], protocol?.split(', ').at(-1))
-        const messages = socket.of(opcodes.binary).map(({ payload }) => payload.toString())
+        assert.equal(socket.response.headers['sec-websocket-protocol'], protocol?.split(', ').at(-1))
+        const messages = socket.framesOf(opcodes.binary).map(({ payload }) => payload.toString())
         assert.equal(messages[0], '')
         assert.equal(messages.join(''), 'one\ntwo\nthree\n')
         assert.equal(socket.frames.at(-1)?.opcode, opcodes.close)
       }
     })
 
-    test('come in base64 to who asks for that, in messages of their own', async () => {
+    test('base64 subprotocol: messages are base64', async () => {
       const long = 'some words of a log\n'.repeat(5000)
-      cluster.agent.log('default/one/long', long)
+      cluster.kubelet.log('default/one/long', long)
       const headers = { ...wsHeaders, 'Sec-WebSocket-Protocol': 'base64.binary.k8s.io' }
       const socket = await WebSocketClient.connect(cluster.server.access, logPath(), headers)
       await socket.until(({ isClosed }) => isClosed)
-      const texts = socket.of(opcodes.text).map(({ payload }) => payload.toString())
+      const texts = socket.framesOf(opcodes.text).map(({ payload }) => payload.toString())
       assert.equal(texts[0], '')
       assert.equal(Buffer.concat(texts.map((text) => Buffer.from(text, 'base64'))).toString(), 'one\ntwo\nthree\n')
     })
 
-    test('are followed', async () => {
+    test('follow streams new lines', async () => {
       const socket = await WebSocketClient.connect(cluster.server.access, logPath('?follow=true'), wsHeaders)
-      await socket.until((client) => client.of(opcodes.binary).length > 1)
+      await socket.until((client) => client.framesOf(opcodes.binary).length > 1)
       assert.equal(socket.isClosed, false)
       socket.send(opcodes.close)
       await socket.until(({ isClosed }) => isClosed)
     })
 
-    test('are refused where nobody knows the protocol, and with a Status where there is none', async () => {
+    test('an unknown subprotocol is rejected, and a missing log is a Status', async () => {
       const headers = { ...wsHeaders, 'Sec-WebSocket-Protocol': 'other.example.com' }
       const refused = await WebSocketClient.open(cluster.server.access, logPath(), headers)
       assert.equal('statusCode' in refused && refused.statusCode, 403)
@@ -91,7 +91,7 @@ describe('logs', () => {
     })
   })
 
-  test('every option gets there', async () => {
+  test('every option is sent to the kubelet', async () => {
     const { client } = cluster.server
     assert.equal((await client.get(logPath('?tailLines=1'))).text, 'three\n')
     assert.equal((await client.get(logPath('?limitBytes=5'))).text, 'one\nt')
@@ -99,25 +99,25 @@ describe('logs', () => {
     assert.equal((await client.get(logPath('?timestamps=true&tailLines=1'))).text, '2026-01-01T00:00:00Z three\n')
     await client.get(logPath('?sinceTime=2026-01-01T01:02:03%2B01:00&container=main&tailLines=2&limitBytes=9&follow=false&previous=0'))
     assert.equal(
-      cluster.agent.asked.at(-1)?.url,
+      cluster.kubelet.requests.at(-1)?.url,
       '/containerLogs/default/one/main?limitBytes=9&sinceTime=2026-01-01T00%3A02%3A03Z&tailLines=2',
     )
     await client.get(logPath('?sinceSeconds=7'))
-    assert.equal(cluster.agent.asked.at(-1)?.url, '/containerLogs/default/one/main?sinceSeconds=7')
+    assert.equal(cluster.kubelet.requests.at(-1)?.url, '/containerLogs/default/one/main?sinceSeconds=7')
     expectFailure(await client.get(logPath('?sinceTime=yesterday')), 400, 'BadRequest')
   })
 
-  test('which container', async () => {
+  test('choosing the container', async () => {
     const { client } = cluster.server
-    const unsaid = expectFailure(await client.get(logPath('', 'two')), 400, 'BadRequest')
-    assert.equal(unsaid['message'], 'a container name must be specified for pod two, choose one of: [first a b]')
+    const withoutContainer = expectFailure(await client.get(logPath('', 'two')), 400, 'BadRequest')
+    assert.equal(withoutContainer['message'], 'a container name must be specified for pod two, choose one of: [first a b]')
     const unknown = expectFailure(await client.get(logPath('?container=c', 'two')), 400, 'BadRequest')
     assert.equal(unknown['message'], 'container c is not valid for pod two')
     assert.equal((await client.get(logPath('?container=first', 'two'))).text, 'init\n')
     expectFailure(await client.get(logPath('', 'three')), 404, 'NotFound')
   })
 
-  test('an agent that has none is quoted', async () => {
+  test('an error of the kubelet is quoted', async () => {
     const { client } = cluster.server
     const waiting = expectFailure(await client.get(logPath('?container=a', 'two')), 400, 'BadRequest')
     assert.equal(waiting['message'], 'container "a" in pod "two" is waiting to start')
@@ -129,45 +129,45 @@ describe('logs', () => {
       [502, 'InternalError', 'an error on the server ("no") has prevented the request from succeeding ( pods/log one)'],
     ]
     for (const [code, reason, message] of codes) {
-      cluster.agent.intercept = (_request, response) => response.writeHead(code).end('no') !== undefined
+      cluster.kubelet.intercept = (_request, response) => response.writeHead(code).end('no') !== undefined
       const { json } = expectStatus(await client.get(logPath()), code)
       assert.deepEqual([json['reason'], json['message']], [reason, message])
     }
-    cluster.agent.intercept = (_request, response) => response.writeHead(302, { Location: 'http://10.255.255.1/' }).end() !== undefined
+    cluster.kubelet.intercept = (_request, response) => response.writeHead(302, { Location: 'http://10.255.255.1/' }).end() !== undefined
     const { json } = expectStatus(await client.get(logPath()), 500)
     assert.match(json['message'] ?? '', /^Get "https:\/\/127\.0\.0\.1:\d+\/containerLogs\/default\/one\/main": redirects forbidden$/)
-    cluster.agent.intercept = undefined
+    cluster.kubelet.intercept = undefined
   })
 
-  test('following lasts until either side ends it', async () => {
-    cluster.agent.log('default/two/b', 'begin\n')
-    const begun = cluster.agent.connections
+  test('follow ends when either side closes', async () => {
+    cluster.kubelet.log('default/two/b', 'begin\n')
+    const connectionsBefore = cluster.kubelet.connections
     const following = new TextStream(cluster.server.access, logPath('?container=b&follow=true', 'two'))
     await until(
       async () => following.text,
       (text) => text === 'begin\n',
     )
-    cluster.agent.log('default/two/b', 'more\n')
+    cluster.kubelet.log('default/two/b', 'more\n')
     await until(
       async () => following.text,
       (text) => text === 'begin\nmore\n',
     )
-    const left = new TextStream(cluster.server.access, logPath('?container=b&follow=true', 'two'))
+    const abandoned = new TextStream(cluster.server.access, logPath('?container=b&follow=true', 'two'))
     await until(
-      async () => left.text,
+      async () => abandoned.text,
       (text) => text === 'begin\nmore\n',
     )
-    left.close()
-    cluster.agent.endLog('default/two/b')
+    abandoned.close()
+    cluster.kubelet.endLog('default/two/b')
     await following.ended
     assert.equal(following.text, 'begin\nmore\n')
     await until(
-      async () => cluster.agent.connections,
-      (open) => open <= begun + 1,
+      async () => cluster.kubelet.connections,
+      (open) => open <= connectionsBefore + 1,
     )
   })
 
-  test('a pod without a node has no log, and one on an unknown node none, either', async () => {
+  test('a pod without a node, or on an unknown node, has no log', async () => {
     const { client } = cluster.server
     const containers = [{ name: 'main', image: 'registry.example/main:1' }]
     expectStatus(await client.post('/api/v1/namespaces/default/pods', { metadata: { name: 'nowhere' }, spec: { containers } }), 201)
@@ -178,7 +178,7 @@ describe('logs', () => {
     assert.equal(message, 'nodes "gone" not found')
   })
 
-  test('an agent that is away, and one whose certificate is no good', async () => {
+  test('an unreachable kubelet, and one with an invalid certificate', async () => {
     const { client } = cluster.server
     const status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: 1 } } }
     expectStatus(await client.post('/api/v1/nodes', { metadata: { name: 'away' }, status }), 201)
@@ -189,15 +189,15 @@ describe('logs', () => {
       'Get "https://127.0.0.1:1/containerLogs/default/gone/main": dial tcp 127.0.0.1:1: connect: connection refused',
     )
     assert.equal(away['reason'], undefined)
-    const port = { kubeletEndpoint: { Port: cluster.agent.port } }
+    const port = { kubeletEndpoint: { Port: cluster.kubelet.port } }
     expectStatus(await client.post('/api/v1/nodes', { metadata: { name: 'silent' }, status: { daemonEndpoints: port } }), 201)
     await cluster.makePod('silent', { nodeName: 'silent' })
     const silent = expectStatus(await client.get(logPath('', 'silent')), 500).json
     assert.equal(silent['message'], 'no preferred addresses found; known addresses: []')
   })
 
-  test('an agent whose certificate is for somebody else is not believed, unless the client says so', async () => {
-    const other = await NodeAgent.start({ ...makeCertificates(['elsewhere.example']).agent })
+  test('a kubelet certificate for another name is rejected unless insecureSkipTLSVerifyBackend is set', async () => {
+    const other = await FakeKubelet.start({ ...makeCertificates(['elsewhere.example']).kubelet })
     try {
       const { client } = cluster.server
       const status = {
@@ -218,13 +218,13 @@ describe('logs', () => {
   })
 })
 
-test('flags of agents that do not go together are refused', async () => {
+test('conflicting kubelet flags are errors', async () => {
   const { client } = makeCertificates()
   const folder = newFolder()
   const cert = join(folder, 'client.crt')
   writeFileSync(cert, client.cert)
-  const { code, stderr } = await runInside([`--kubelet-client-certificate=${cert}`, '--secure-port=0', `--data-dir=${folder}`])
-  assert.equal(code, 1)
+  const { code, stderr } = await runInProcess([`--kubelet-client-certificate=${cert}`, '--secure-port=0', `--data-dir=${folder}`])
+  assert.equal(code, 2)
   assert.match(stderr, /--kubelet-client-certificate: needs --kubelet-client-key/)
   rmSync(folder, { recursive: true })
 })

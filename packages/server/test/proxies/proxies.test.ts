@@ -1,4 +1,4 @@
-// Proxies to pods, services and nodes: where names lead, what is passed on and changed, and where nobody is let.
+// Proxy subresource of pods, services and nodes: targets, rewritten responses, forbidden addresses.
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -6,10 +6,17 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type AgentCluster, needsAddress, ownAddress, ownAddress6, placePod, startAgentCluster } from '../kit/agent-cluster.js'
-import { expectFailure, expectStatus } from '../kit/fixtures.js'
-import { readRest, upgrade } from '../kit/open-connection.js'
-import type { Wire } from '../kit/wire.js'
+import { expectFailure, expectStatus } from '../../../../test/kit/fixtures.js'
+import {
+  type KubeletCluster,
+  needsAddress,
+  ownAddress,
+  ownAddress6,
+  setPodAddress,
+  startKubeletCluster,
+} from '../../../../test/kit/kubelet/kubelet-cluster.js'
+import type { JsonObject } from '../../../../test/kit/network/json-object.js'
+import { readRest, upgrade } from '../../../../test/kit/network/open-connection.js'
 
 const page = '<html><a href="/next">n</a><a href="http://elsewhere.example/x">e</a></html>'
 
@@ -29,15 +36,15 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   }
 }
 
-describe('proxies', needsAddress, () => {
-  let cluster: AgentCluster
+describe('the proxy subresource', needsAddress, () => {
+  let cluster: KubeletCluster
   let web: Server
   let port: number
   const pods = '/api/v1/namespaces/default/pods'
   const services = '/api/v1/namespaces/default/services'
-  const get = async (path: string): Promise<Wire> => expectStatus(await cluster.server.client.get(path), 200).json
+  const get = async (path: string): Promise<JsonObject> => expectStatus(await cluster.server.client.get(path), 200).json
   before(async () => {
-    cluster = await startAgentCluster({ address: ownAddress ?? '' })
+    cluster = await startKubeletCluster({ address: ownAddress ?? '' })
     web = createServer(serve)
     web.on('upgrade', (_request, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nwelcome')
@@ -46,7 +53,7 @@ describe('proxies', needsAddress, () => {
     await new Promise<void>((resolve) => web.listen(0, ownAddress, resolve))
     port = (web.address() as AddressInfo).port
     await cluster.makePod('web', { containers: [{ name: 'main', image: 'registry.example/main:1', ports: [{ containerPort: port }] }] })
-    await placePod(cluster.server, 'web', ownAddress ?? '')
+    await setPodAddress(cluster.server, 'web', ownAddress ?? '')
   })
   after(async () => {
     await cluster.close()
@@ -54,7 +61,7 @@ describe('proxies', needsAddress, () => {
     web.close()
   })
 
-  test('a pod, by its first port or another, with any method and its body', async () => {
+  test('a pod, by its first port or a named one, with any method and body', async () => {
     const { client } = cluster.server
     const seen = await get(`${pods}/web/proxy/a/b%20c?d=e`)
     assert.deepEqual([seen['method'], seen['url']], ['GET', '/a/b%20c?d=e'])
@@ -67,7 +74,7 @@ describe('proxies', needsAddress, () => {
     expectStatus(await client.send({ method: 'HEAD', path: `${pods}/web/proxy/x` }), 200)
   })
 
-  test('who asks stays unknown, but for where from', async () => {
+  test('user and credentials are not sent, only X-Forwarded headers', async () => {
     const headers = { 'Impersonate-User': 'system:admin', 'Impersonate-Group': 'system:masters', 'X-Remote-User': 'x', 'X-Other': 'kept' }
     const { json } = expectStatus(await cluster.server.client.send({ path: `${pods}/web/proxy/x`, headers }), 200)
     const seen = json['headers'] as Record<string, string>
@@ -75,27 +82,27 @@ describe('proxies', needsAddress, () => {
     assert.deepEqual([seen['x-other'], seen['x-forwarded-for'], seen['x-forwarded-uri']], ['kept', '127.0.0.1', `${pods}/web/proxy/x`])
   })
 
-  test('links lead through the proxy, in heads and pages, packed or not', async () => {
+  test('links in headers and HTML are rewritten, compressed or not', async () => {
     const { client } = cluster.server
-    const wanted = page.replace('/next', `${pods}/web/proxy/next`)
-    assert.equal((await client.get(`${pods}/web/proxy/page`)).text, wanted)
-    assert.equal(String(gunzipSync((await client.get(`${pods}/web/proxy/packed`)).bytes)), wanted)
-    // Packed in a way that nobody knows, it is passed on as it is, whatever that is called.
+    const expected = page.replace('/next', `${pods}/web/proxy/next`)
+    assert.equal((await client.get(`${pods}/web/proxy/page`)).text, expected)
+    assert.equal(String(gunzipSync((await client.get(`${pods}/web/proxy/packed`)).bytes)), expected)
+    // An unknown Content-Encoding is passed through.
     for (const coding of ['br', 'constructor', 'toString', '__proto__'])
       assert.equal((await client.get(`${pods}/web/proxy/odd/${coding}`)).text, page, coding)
     const moved = await client.get(`${pods}/web/proxy/moved`)
     assert.deepEqual([moved.status, moved.headers.location], [302, `${pods}/web/proxy/there?x`])
     assert.equal(moved.headers['access-control-allow-origin'], undefined)
-    const crooked = await client.get(`${pods}/web/proxy/%0d%0aX:%20y"<>/../moved`)
-    assert.deepEqual([crooked.status, crooked.headers.location], [302, `${pods}/web/proxy/there?x`])
+    const escaped = await client.get(`${pods}/web/proxy/%0d%0aX:%20y"<>/../moved`)
+    assert.deepEqual([escaped.status, escaped.headers.location], [302, `${pods}/web/proxy/there?x`])
     const away = await client.get(`${pods}/web/proxy/away`)
     assert.deepEqual([away.status, away.headers.location], [302, 'http://10.255.255.1/'])
     const bare = await client.get(`${pods}/web/proxy?a=b`)
     assert.deepEqual([bare.status, bare.headers.location], [301, `${pods}/web/proxy/?a=b`])
   })
 
-  test('a pod that encrypts, with any certificate', async () => {
-    const { cert, key } = cluster.certificates.agent
+  test('a pod with TLS, with any certificate', async () => {
+    const { cert, key } = cluster.certificates.kubelet
     const secure = createSecureServer({ cert, key }, serve)
     await new Promise<void>((resolve) => secure.listen(0, ownAddress, resolve))
     const { port: securePort } = secure.address() as AddressInfo
@@ -105,23 +112,23 @@ describe('proxies', needsAddress, () => {
     secure.close()
   })
 
-  test('a pod with an address of the sixth version', { skip: ownAddress6 === undefined ? 'this machine has none' : false }, async () => {
-    const six = createServer(serve)
-    await new Promise<void>((resolve) => six.listen(0, ownAddress6, resolve))
+  test('a pod with an IPv6 address', { skip: ownAddress6 === undefined ? 'this machine has none' : false }, async () => {
+    const ipv6Server = createServer(serve)
+    await new Promise<void>((resolve) => ipv6Server.listen(0, ownAddress6, resolve))
     await cluster.makePod('six')
-    await placePod(cluster.server, 'six', ownAddress6 ?? '')
-    assert.equal((await get(`${pods}/six:${(six.address() as AddressInfo).port}/proxy/x`))['url'], '/x')
-    six.closeAllConnections()
-    six.close()
+    await setPodAddress(cluster.server, 'six', ownAddress6 ?? '')
+    assert.equal((await get(`${pods}/six:${(ipv6Server.address() as AddressInfo).port}/proxy/x`))['url'], '/x')
+    ipv6Server.closeAllConnections()
+    ipv6Server.close()
   })
 
-  test('another protocol', async () => {
+  test('an upgrade', async () => {
     const opened = await upgrade(cluster.server.access, `${pods}/web/proxy/socket`, { headers: { Upgrade: 'x' } })
     assert.equal(opened.code, 101)
     assert.equal(await readRest(opened), 'welcome')
   })
 
-  test('a service leads to pods of its namespace, at their own addresses', async () => {
+  test('a service connects to pods of its namespace at their own addresses', async () => {
     const { client } = cluster.server
     const spec = { ports: [{ name: 'http', port: 80, targetPort: port }] }
     expectStatus(await client.post(services, { metadata: { name: 'web' }, spec }), 201)
@@ -144,21 +151,21 @@ describe('proxies', needsAddress, () => {
     }
   })
 
-  test('a service that is an alias of a name leads nowhere', async () => {
+  test('an ExternalName service is not proxied', async () => {
     const { client } = cluster.server
     const spec = { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] }
     expectStatus(await client.post(services, { metadata: { name: 'alias' }, spec }), 201)
     for (const name of ['alias', `alias:${port}`]) expectFailure(await client.get(`${services}/${name}/proxy/x`), 404, 'NotFound')
   })
 
-  test('a node: its agent, which knows the server, and anything else on it, which does not', async () => {
+  test("a node: its kubelet with the server's certificate, other ports without", async () => {
     const healthy = await cluster.server.client.get('/api/v1/nodes/node/proxy/healthz')
-    assert.deepEqual([healthy.status, healthy.text, cluster.agent.asked.at(-1)?.client], [200, 'ok', 'the-server'])
-    expectStatus(await cluster.server.client.get(`/api/v1/nodes/https:node:${cluster.agent.port}/proxy/healthz`), 200)
+    assert.deepEqual([healthy.status, healthy.text, cluster.kubelet.requests.at(-1)?.client], [200, 'ok', 'the-server'])
+    expectStatus(await cluster.server.client.get(`/api/v1/nodes/https:node:${cluster.kubelet.port}/proxy/healthz`), 200)
     assert.equal((await get(`/api/v1/nodes/node:${port}/proxy/x`))['url'], '/x')
   })
 
-  test('this machine itself, its neighbours and crowds are not reached', async () => {
+  test('loopback, link-local and multicast addresses are forbidden', async () => {
     const { client } = cluster.server
     await cluster.makePod('inside')
     for (const ip of [
@@ -172,7 +179,7 @@ describe('proxies', needsAddress, () => {
       '::ffff:127.0.0.1',
       '::ffff:a9fe:a9fe',
     ]) {
-      await placePod(cluster.server, 'inside', ip)
+      await setPodAddress(cluster.server, 'inside', ip)
       const { message } = expectFailure(await client.get(`${pods}/inside:80/proxy/`), 400, 'BadRequest') as { readonly message?: string }
       assert.equal(message, 'address not allowed', ip)
     }
@@ -181,17 +188,17 @@ describe('proxies', needsAddress, () => {
       ['127.0.0.1', /^address not allowed$/],
       ['no-such-host.invalid', /^lookup no-such-host\.invalid: no such host$/],
     ]
-    for (const [i, [address, wanted]] of hosts.entries()) {
-      const status = { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { kubeletEndpoint: { Port: cluster.agent.port } } }
+    for (const [i, [address, expected]] of hosts.entries()) {
+      const status = { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { kubeletEndpoint: { Port: cluster.kubelet.port } } }
       expectStatus(await client.post('/api/v1/nodes', { metadata: { name: `bad-${i}` }, status }), 201)
       const { message } = expectFailure(await client.get(`/api/v1/nodes/bad-${i}/proxy/`), 400, 'BadRequest') as {
         readonly message?: string
       }
-      assert.match(message ?? '', wanted)
+      assert.match(message ?? '', expected)
     }
   })
 
-  test('names that lead nowhere', async () => {
+  test('names that cannot be resolved', async () => {
     const { client } = cluster.server
     for (const name of ['a:b:c:d', 'ftp:web:80', ':80', 'http::80'])
       expectFailure(await client.get(`${pods}/${name}/proxy/`), 400, 'BadRequest')
@@ -200,11 +207,11 @@ describe('proxies', needsAddress, () => {
     assert.equal(closed['message'], `error trying to reach service: dial tcp ${ownAddress}:1: connect: connection refused`)
     const named = expectFailure(await client.get(`${pods}/web:http/proxy/`), 503, 'ServiceUnavailable')
     assert.match(String(named['message']), /^error trying to reach service: dial tcp: lookup /)
-    // What stands behind an @ would be the host, past what was asked of the address.
+    // Text behind an @ would become the host and bypass the address check.
     for (const port of ['80@127.0.0.1', '@127.0.0.1', '80@localhost', '1@2130706433', '80%23', '80%3Fx', '80%5Cx', '%EF%BC%98', '080808']) {
-      for (const place of [`${pods}/web:${port}`, `${pods}/https:web:${port}`, `/api/v1/nodes/node:${port}`]) {
-        const { message } = expectFailure(await client.get(`${place}/proxy/`), 503, 'ServiceUnavailable') as { readonly message?: string }
-        assert.match(message ?? '', /^error trying to reach service: dial tcp: lookup /, place)
+      for (const target of [`${pods}/web:${port}`, `${pods}/https:web:${port}`, `/api/v1/nodes/node:${port}`]) {
+        const { message } = expectFailure(await client.get(`${target}/proxy/`), 503, 'ServiceUnavailable') as { readonly message?: string }
+        assert.match(message ?? '', /^error trying to reach service: dial tcp: lookup /, target)
       }
     }
   })

@@ -1,4 +1,4 @@
-// A node whose name resolves to another address after it was checked: the connection goes to the address that was.
+// DNS rebinding: a node name that resolves to another address after the check still connects to the checked one.
 
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
@@ -8,20 +8,20 @@ import { createServer } from 'node:https'
 import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { mock, test } from 'node:test'
-import { makeCertificates, needsAddress, ownAddress } from '../kit/agent-cluster.js'
-import { startEmbedded } from '../kit/embedded.js'
-import { expectStatus } from '../kit/fixtures.js'
+import { startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus } from '../../../../test/kit/fixtures.js'
+import { makeCertificates, needsAddress, ownAddress } from '../../../../test/kit/kubelet/kubelet-cluster.js'
 import { FlagFiles } from '../security/make-pki.js'
 
-test('a node name that resolves to loopback at the second lookup leads to the first address', needsAddress, async (t) => {
+test('a node name that resolves to loopback at the second lookup connects to the first address', needsAddress, async (t) => {
   const files = new FlagFiles()
   t.after(() => files.remove())
   const name = 'rebinding.example'
   const certificates = makeCertificates([name])
-  const asked: string[] = []
+  const lookups: string[] = []
   const listenOn = async (address: string, port: number): Promise<number> => {
-    const server = createServer({ ...certificates.agent }, (_request, response) => {
-      asked.push(address)
+    const server = createServer({ ...certificates.kubelet }, (_request, response) => {
+      lookups.push(address)
       response.end(address)
     })
     t.after(() => server.close())
@@ -51,5 +51,5 @@ test('a node name that resolves to loopback at the second lookup leads to the fi
     syncBuiltinESMExports()
   })
   assert.equal(expectStatus(await running.client.get('/api/v1/nodes/node/proxy/healthz'), 200).text, ownAddress)
-  assert.deepEqual(asked, [ownAddress])
+  assert.deepEqual(lookups, [ownAddress])
 })

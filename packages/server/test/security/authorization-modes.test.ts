@@ -1,30 +1,30 @@
-// The modes of authorization as their flags choose them: agents of nodes, policies of a file, a service that decides, and their order.
+// --authorization-mode: Node, ABAC, Webhook, and their order.
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus } from '../kit/fixtures.js'
-import { as, bindingOf, rbac, roleOf } from './acting.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus } from '../../../../test/kit/fixtures.js'
 import { FlagFiles } from './make-pki.js'
+import { as, bindingOf, rbac, roleOf } from './users.js'
 
 const rulesReviews = '/apis/authorization.cluster.io/v1/selfsubjectrulesreviews'
 
-describe('agents of nodes', () => {
+describe('the Node authorizer', () => {
   let running: Embedded
   before(async () => {
     running = await startEmbedded('lmdb')
   })
   after(() => running.close())
-  const agent = (node: string) => as(running.client, `system:node:${node}`)
+  const kubelet = (node: string) => as(running.client, `system:node:${node}`)
   const nodes = { 'impersonate-group': 'system:nodes' }
 
-  test('read what pods on their node refer to, for as long as those are there, and keep their own lease', async () => {
+  test('kubelets read what pods on their node reference, and write their own Lease', async () => {
     const core = '/api/v1/namespaces/default'
     for (const name of ['used', 'other'])
       expectStatus(await running.client.post(`${core}/secrets`, { metadata: { name }, data: { k: 'eA==' } }), 201)
-    const secret = (node: string, name: string) => agent(node)('GET', `${core}/secrets/${name}`, undefined, nodes)
+    const secret = (node: string, name: string) => kubelet(node)('GET', `${core}/secrets/${name}`, undefined, nodes)
     expectFailure(await secret('n1', 'used'), 403, 'Forbidden')
     const volumes = [{ name: 'v', secret: { secretName: 'used' } }]
     const spec = { nodeName: 'n1', automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }], volumes }
@@ -33,18 +33,18 @@ describe('agents of nodes', () => {
     expectFailure(await secret('n1', 'other'), 403, 'Forbidden')
     const refused = expectFailure(await secret('n2', 'used'), 403, 'Forbidden')
     assert.match(refused.message ?? '', /: no relationship found between node 'n2' and this object$/)
-    // The name alone does not make an agent.
-    expectFailure(await agent('n1')('GET', `${core}/secrets/used`), 403, 'Forbidden')
+    // The user name alone does not make a kubelet.
+    expectFailure(await kubelet('n1')('GET', `${core}/secrets/used`), 403, 'Forbidden')
     expectStatus(await running.client.delete(`${core}/pods/p?gracePeriodSeconds=0`), 200)
     expectFailure(await secret('n1', 'used'), 403, 'Forbidden')
     const leases = '/apis/coordination.cluster.io/v1/namespaces/cluster-node-lease/leases'
-    expectStatus(await agent('n1')('POST', leases, { metadata: { name: 'n1' } }, nodes), 201)
-    expectStatus(await agent('n1')('GET', `${leases}/n1`, undefined, nodes), 200)
-    expectFailure(await agent('n2')('GET', `${leases}/n1`, undefined, nodes), 403, 'Forbidden')
+    expectStatus(await kubelet('n1')('POST', leases, { metadata: { name: 'n1' } }, nodes), 201)
+    expectStatus(await kubelet('n1')('GET', `${leases}/n1`, undefined, nodes), 200)
+    expectFailure(await kubelet('n2')('GET', `${leases}/n1`, undefined, nodes), 403, 'Forbidden')
   })
 })
 
-describe('policies of a file', () => {
+describe('the ABAC authorizer', () => {
   const files = new FlagFiles()
   let running: Embedded
   before(async () => {
@@ -62,7 +62,7 @@ describe('policies of a file', () => {
     files.remove()
   })
 
-  test('decide, and roles do not', async () => {
+  test('policies of the file decide, and roles do not', async () => {
     const ann = as(running.client, 'ann')
     expectStatus(await ann('GET', configMaps('default')), 200)
     const refused = expectFailure(await ann('POST', configMaps('default'), configMapOf('a')), 403, 'Forbidden')
@@ -73,16 +73,16 @@ describe('policies of a file', () => {
     expectFailure(await ann('GET', '/api/v1/secrets'), 403, 'Forbidden')
   })
 
-  test('nobody starts with a file that is wrong', async () => {
+  test('an invalid policy file prevents the start', async () => {
     const wrong = files.write('wrong.jsonl', '{"user":"ann"}\n\n{"user":5}\n')
     await assert.rejects(
       startEmbedded('memory', ['--authorization-mode=ABAC', `--authorization-policy-file=${wrong}`]),
-      /authorization-policy-file.*line 3: its field "user" is no text/,
+      /authorization-policy-file.*line 3: its field "user" must be a string/,
     )
   })
 })
 
-describe('a service that decides', () => {
+describe('the Webhook authorizer', () => {
   const files = new FlagFiles()
   let service: Server
   let running: Embedded
@@ -124,15 +124,15 @@ describe('a service that decides', () => {
     files.remove()
   })
 
-  test('allows, denies before others are asked, or leaves it to them', async () => {
+  test('allows, denies before later authorizers, or has no opinion', async () => {
     expectStatus(await as(running.client, 'ann')('GET', '/api/v1/secrets'), 200)
     expectStatus(await as(running.client, 'bob')('GET', configMaps('default')), 200)
-    const told = expectFailure(await as(running.client, 'bob')('GET', '/api/v1/secrets'), 403, 'Forbidden')
-    assert.match(told.message ?? '', /: as bob$/)
+    const denied = expectFailure(await as(running.client, 'bob')('GET', '/api/v1/secrets'), 403, 'Forbidden')
+    assert.match(denied.message ?? '', /: as bob$/)
     assert.match(expectFailure(await as(running.client, 'eve')('GET', configMaps('default')), 403, 'Forbidden').message ?? '', /: as eve$/)
     const before = calls
     expectStatus(await as(running.client, 'ann')('GET', '/api/v1/secrets'), 200)
-    assert.equal(calls, before, 'what it said a moment ago counts')
+    assert.equal(calls, before, 'the response is cached')
     const rules = (await as(running.client, 'bob')('POST', rulesReviews, { spec: { namespace: 'default' } })).json['status'] as Record<
       string,
       unknown
@@ -140,12 +140,9 @@ describe('a service that decides', () => {
     assert.deepEqual([rules['incomplete'], rules['evaluationError']], [true, 'webhook authorizer does not support user rule resolution'])
   })
 
-  test('while it fails, others may still allow; if nobody does, that is no refusal', async () => {
+  test('while it fails, other authorizers may allow; otherwise the client gets 500', async () => {
     expectStatus(await as(running.client, 'broken')('GET', configMaps('default')), 200)
     const failed = expectStatus(await as(running.client, 'broken')('GET', '/api/v1/secrets'), 500)
-    assert.match(
-      failed.text,
-      /^Internal Server Error: "\/api\/v1\/secrets": the authorization webhook could not be asked: it answered 403\n$/,
-    )
+    assert.match(failed.text, /^Internal Server Error: "\/api\/v1\/secrets": the authorization webhook failed: status 403\n$/)
   })
 })

@@ -1,40 +1,40 @@
-// The table in docs/authorization.md of who may do what on a fresh server is what the server says. `UPDATE_DOCS=1` writes it anew.
+// Default permissions: the table in docs/authorization.md equals the decisions of a fresh server. `UPDATE_DOCS=1` rewrites it.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { expectStatus, until } from '../kit/fixtures.js'
-import { repoRoot } from '../kit/paths.js'
-import { bindingOf, rbac } from './acting.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { repoRoot } from '../../../../test/kit/paths.js'
+import { bindingOf, rbac } from './users.js'
 
 const document = `${repoRoot}docs/authorization.md`
-const marks = ['<!-- who may what: made by test/security/who-may-what.test.ts -->', '<!-- end -->'] as const
+const markers = ['<!-- default permissions -->', '<!-- /default permissions -->'] as const
 
-interface Somebody {
+interface Subject {
   readonly title: string
   readonly user: string
   readonly groups: readonly string[]
 }
 
-const known = 'system:authenticated'
-const people: readonly Somebody[] = [
+const authenticatedGroup = 'system:authenticated'
+const subjects: readonly Subject[] = [
   { title: 'anonymous', user: 'system:anonymous', groups: ['system:unauthenticated'] },
-  { title: 'any user', user: 'somebody', groups: [known] },
+  { title: 'any user', user: 'somebody', groups: [authenticatedGroup] },
   {
     title: 'service account',
     user: 'system:serviceaccount:default:default',
-    groups: ['system:serviceaccounts', 'system:serviceaccounts:default', known],
+    groups: ['system:serviceaccounts', 'system:serviceaccounts:default', authenticatedGroup],
   },
-  { title: '`view`', user: 'of-view', groups: [known] },
-  { title: '`edit`', user: 'of-edit', groups: [known] },
-  { title: '`admin`', user: 'of-admin', groups: [known] },
-  { title: 'node', user: 'system:node:n', groups: ['system:nodes', known] },
-  { title: 'scheduler', user: 'system:cluster-scheduler', groups: [known] },
-  { title: 'controller manager', user: 'system:cluster-controller-manager', groups: [known] },
+  { title: '`view`', user: 'of-view', groups: [authenticatedGroup] },
+  { title: '`edit`', user: 'of-edit', groups: [authenticatedGroup] },
+  { title: '`admin`', user: 'of-admin', groups: [authenticatedGroup] },
+  { title: 'node', user: 'system:node:n', groups: ['system:nodes', authenticatedGroup] },
+  { title: 'scheduler', user: 'system:cluster-scheduler', groups: [authenticatedGroup] },
+  { title: 'controller manager', user: 'system:cluster-controller-manager', groups: [authenticatedGroup] },
 ]
 
-const letters = { get: 'g', list: 'l', watch: 'w', create: 'c', update: 'u', patch: 'p', delete: 'd', deletecollection: 'D' } as const
+const verbLetters = { get: 'g', list: 'l', watch: 'w', create: 'c', update: 'u', patch: 'p', delete: 'd', deletecollection: 'D' } as const
 const paths = [
   '/livez',
   '/readyz',
@@ -50,7 +50,7 @@ const paths = [
   '/logs/',
 ]
 
-interface Place {
+interface ResourcePath {
   readonly group: string
   readonly resource: string
   readonly subresource: string
@@ -58,7 +58,7 @@ interface Place {
   readonly verbs: readonly string[]
 }
 
-describe('who may what', () => {
+describe('default permissions', () => {
   let running: Embedded
   before(async () => {
     running = await startEmbedded('memory')
@@ -67,7 +67,7 @@ describe('who may what', () => {
         await running.client.post(`${rbac}/namespaces/default/rolebindings`, bindingOf(role, 'ClusterRole', role, `of-${role}`)),
         201,
       )
-    // Roles that collect have their rules a moment after the start.
+    // Aggregated roles get their rules shortly after the start.
     for (const role of ['view', 'edit', 'admin'])
       await until(
         async () => (await running.client.get(`${rbac}/clusterroles/${role}`)).json,
@@ -76,18 +76,18 @@ describe('who may what', () => {
   })
   after(() => running.close())
 
-  const may = async ({ user, groups }: Somebody, attributes: object): Promise<boolean> => {
-    const answer = await running.client.post('/apis/authorization.cluster.io/v1/subjectaccessreviews', {
+  const isAllowed = async ({ user, groups }: Subject, attributes: object): Promise<boolean> => {
+    const response = await running.client.post('/apis/authorization.cluster.io/v1/subjectaccessreviews', {
       spec: { user, groups, ...attributes },
     })
-    return (expectStatus(answer, 201).json['status'] as { readonly allowed: boolean }).allowed
+    return (expectStatus(response, 201).json['status'] as { readonly allowed: boolean }).allowed
   }
 
-  const places = async (): Promise<readonly Place[]> => {
+  const resourcePaths = async (): Promise<readonly ResourcePath[]> => {
     const groups = (await running.client.get('/apis')).json['groups'] as readonly {
       readonly preferredVersion: { readonly groupVersion: string }
     }[]
-    const found: Place[] = []
+    const found: ResourcePath[] = []
     for (const version of ['', ...groups.map(({ preferredVersion }) => preferredVersion.groupVersion)]) {
       const { json } = await running.client.get(version === '' ? '/api/v1' : `/apis/${version}`)
       for (const { name, namespaced, verbs } of json['resources'] as readonly {
@@ -102,44 +102,46 @@ describe('who may what', () => {
     return found
   }
 
-  const rowOf = async ({ group, resource, subresource, namespaced, verbs }: Place): Promise<readonly string[]> => {
+  const rowOf = async ({ group, resource, subresource, namespaced, verbs }: ResourcePath): Promise<readonly string[]> => {
     const cells = await Promise.all(
-      people.map(async (somebody) => {
+      subjects.map(async (subject) => {
         const allowed = await Promise.all(
           verbs.map((verb) =>
-            may(somebody, { resourceAttributes: { group, resource, subresource, verb, ...(namespaced ? { namespace: 'default' } : {}) } }),
+            isAllowed(subject, {
+              resourceAttributes: { group, resource, subresource, verb, ...(namespaced ? { namespace: 'default' } : {}) },
+            }),
           ),
         )
-        const held = verbs.filter((_, i) => allowed[i])
-        return held.length === 0
+        const allowedVerbs = verbs.filter((_, i) => allowed[i])
+        return allowedVerbs.length === 0
           ? ''
-          : (Object.keys(letters) as (keyof typeof letters)[])
-              .filter((verb) => held.includes(verb))
-              .map((verb) => letters[verb])
+          : (Object.keys(verbLetters) as (keyof typeof verbLetters)[])
+              .filter((verb) => allowedVerbs.includes(verb))
+              .map((verb) => verbLetters[verb])
               .join('')
       }),
     )
     return [`\`${resource}${subresource === '' ? '' : `/${subresource}`}${group === '' ? '' : ` ${group}`}\``, ...cells]
   }
 
-  test('is what the document says', async () => {
+  test('equal the table in the documentation', async () => {
     const rows: string[][] = []
-    for (const place of await places()) rows.push([...(await rowOf(place))])
+    for (const resourcePath of await resourcePaths()) rows.push([...(await rowOf(resourcePath))])
     for (const path of paths) {
-      const allowed = await Promise.all(people.map((somebody) => may(somebody, { nonResourceAttributes: { path, verb: 'get' } })))
+      const allowed = await Promise.all(subjects.map((subject) => isAllowed(subject, { nonResourceAttributes: { path, verb: 'get' } })))
       rows.push([`\`${path}\``, ...allowed.map((isAllowed) => (isAllowed ? 'g' : ''))])
     }
-    const told = rows.filter((row) => row.slice(1).some((cell) => cell !== ''))
+    const nonEmpty = rows.filter((row) => row.slice(1).some((cell) => cell !== ''))
     const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-    const heads = ['', ...people.map(({ title }) => title)]
-    const table = [line(heads), line(heads.map(() => '---')), ...told.map(line)].join('\n')
+    const heads = ['', ...subjects.map(({ title }) => title)]
+    const table = [line(heads), line(heads.map(() => '---')), ...nonEmpty.map(line)].join('\n')
     const text = readFileSync(document, 'utf8')
-    const [start, end] = [text.indexOf(marks[0]) + marks[0].length, text.indexOf(marks[1])]
-    assert.ok(start >= marks[0].length && end > start, 'the document has a place for the table')
+    const [start, end] = [text.indexOf(markers[0]) + markers[0].length, text.indexOf(markers[1])]
+    assert.ok(start >= markers[0].length && end > start, 'the document has a place for the table')
     if (process.env['UPDATE_DOCS'] === '1') writeFileSync(document, `${text.slice(0, start)}\n\n${table}\n\n${text.slice(end)}`)
     else assert.equal(text.slice(start, end).trim(), table)
-    // A few that everybody relies on, whatever the document says.
-    const cell = (row: string, title: string): string => told.find(([head]) => head === `\`${row}\``)?.[heads.indexOf(title)] ?? ''
+    // Fixed expectations, whatever the document says.
+    const cell = (row: string, title: string): string => nonEmpty.find(([head]) => head === `\`${row}\``)?.[heads.indexOf(title)] ?? ''
     assert.equal(cell('secrets', '`view`'), '')
     assert.equal(cell('secrets', '`edit`'), 'glwcupdD')
     assert.equal(cell('configmaps', '`view`'), 'glw')

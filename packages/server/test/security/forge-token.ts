@@ -1,4 +1,4 @@
-// Tokens as an attacker would make them: any header, any claims, any key.
+// Forged JWTs for tests: any header, claims and key.
 
 import { createHmac, type KeyObject, sign } from 'node:crypto'
 
@@ -6,7 +6,7 @@ export type Json = { readonly [name: string]: unknown }
 
 const encode = (value: Json): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Signed with the algorithm that the header names; `none` signs with nothing. */
+/** Signs with the algorithm of the header; `none` leaves the signature empty. */
 export function forgeToken(header: Json & { readonly alg: string }, claims: Json, key?: KeyObject | string): string {
   const text = `${encode(header)}.${encode(claims)}`
   return `${text}.${signatureOf(header.alg, text, key)}`

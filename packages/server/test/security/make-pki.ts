@@ -1,29 +1,28 @@
-// Throw-away authorities and certificates.
+// Temporary CAs, client certificates and flag files for tests.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type CertificateRequest, issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
+import { type CertificateRequest, issueCertificate, type KeyPair } from '../../src/net/tls/issue-certificate.js'
 
 const dayMs = 86_400_000
 
 export type Authority = KeyPair & { readonly commonName: string }
 
-const times = () => ({ notBefore: Date.now() - dayMs, notAfter: Date.now() + dayMs })
+const validity = () => ({ notBefore: Date.now() - dayMs, notAfter: Date.now() + dayMs })
 
-export const newAuthority = (commonName: string, by?: Authority): Authority => ({
-  ...issueCertificate({ commonName, use: 'authority', ...times() }, by),
+export const newAuthority = (commonName: string, issuer?: Authority): Authority => ({
+  ...issueCertificate({ commonName, use: 'authority', ...validity() }, issuer),
   commonName,
 })
 
-export const newClient = (by: Authority, commonName: string, more: Partial<CertificateRequest> = {}): KeyPair =>
-  issueCertificate({ commonName, use: 'client', ...times(), ...more }, by)
+export const newClient = (issuer: Authority, commonName: string, more: Partial<CertificateRequest> = {}): KeyPair =>
+  issueCertificate({ commonName, use: 'client', ...validity(), ...more }, issuer)
 
-/** A folder for files that flags name. */
+/** Temporary files that flags refer to. */
 export class FlagFiles {
   readonly #folder = mkdtempSync(join(tmpdir(), 'security-'))
 
-  /** Gives the path. */
   write(name: string, text: string): string {
     const path = join(this.#folder, name)
     writeFileSync(path, text)

@@ -1,13 +1,13 @@
-// Who comes is counted, and nothing that is secret or somebody's name can be read of it.
+// Authentication metrics: counts, without secrets and user names.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiClient } from '../kit/api-client.js'
-import { startEmbedded } from '../kit/embedded.js'
-import { expectStatus } from '../kit/fixtures.js'
+import { ApiClient } from '../../../../test/kit/api-client.js'
+import { startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus } from '../../../../test/kit/fixtures.js'
 import { FlagFiles } from './make-pki.js'
 
-test('metrics of authentication', async () => {
+test('authentication metrics', async () => {
   const files = new FlagFiles()
   const running = await startEmbedded('memory', [`--token-auth-file=${files.write('tokens.csv', 'secret-of-bob,bob@example.com,u\n')}`])
   const as = async (token?: string) => {

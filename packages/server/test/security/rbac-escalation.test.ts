@@ -1,10 +1,10 @@
-// Nobody gives what he does not have: by no verb, no form of patch, no dry run and no detour.
+// RBAC escalation: no user grants permissions that they lack, by any verb, patch type or dry run.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { expectFailure, expectStatus, newNamespace } from '../kit/fixtures.js'
-import { apply, as, bindingOf, grant, json, merge, type RuleInput, rbac, rbacGroup, roleOf, strategic } from './acting.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectFailure, expectStatus, newNamespace } from '../../../../test/kit/fixtures.js'
+import { apply, as, bindingOf, grant, json, merge, type RuleInput, rbac, rbacGroup, roleOf, strategic } from './users.js'
 
 const kinds = ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']
 const manage: RuleInput = {
@@ -15,7 +15,7 @@ const manage: RuleInput = {
 const pods: RuleInput = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
 const secrets: RuleInput = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] }
 
-describe('escalation', { concurrency: 4 }, () => {
+describe('RBAC escalation', { concurrency: 4 }, () => {
   let running: Embedded
   before(async () => {
     running = await startEmbedded('memory')
@@ -36,136 +36,136 @@ describe('escalation', { concurrency: 4 }, () => {
     const [roles, bindings, roleKind, bindingKind] = namespaced
       ? ['roles', 'rolebindings', 'Role', 'RoleBinding']
       : ['clusterroles', 'clusterrolebindings', 'ClusterRole', 'ClusterRoleBinding']
-    const placeOf = async (): Promise<string> =>
+    const newScope = async (): Promise<string> =>
       namespaced ? `${rbac}/namespaces/${await newNamespace(running.client, 'escalation')}` : rbac
-    const unique = (word: string): string => `${word}-${namespaced ? 'n' : 'c'}`
+    const unique = (name: string): string => `${name}-${namespaced ? 'n' : 'c'}`
 
-    test(`${roles}: every way to write one`, async () => {
-      const place = await placeOf()
+    test(`${roles}: no write adds rules that the user lacks`, async () => {
+      const scope = await newScope()
       const owner = as(running.client, 'owner')
-      const name = unique('held')
+      const name = unique('role')
       const typed = { apiVersion: `${rbacGroup}/v1`, kind: roleKind }
-      expectStatus(await owner('POST', `${place}/${roles}`, roleOf(name, pods)), 201)
-      const strong = (of: string) => roleOf(of, pods, secrets)
-      const fresh = unique('fresh')
-      const ways: readonly [string, string, unknown, Record<string, string>?][] = [
-        ['POST', `${place}/${roles}`, strong(fresh)],
-        ['POST', `${place}/${roles}`, { ...strong(''), metadata: { generateName: 'g-' } }],
-        ['PUT', `${place}/${roles}/${name}`, strong(name)],
-        ['PUT', `${place}/${roles}/${fresh}`, strong(fresh)],
-        ['PATCH', `${place}/${roles}/${name}`, { rules: [secrets] }, merge],
-        ['PATCH', `${place}/${roles}/${name}`, { rules: [secrets] }, strategic],
-        ['PATCH', `${place}/${roles}/${name}`, [{ op: 'add', path: '/rules/-', value: secrets }], json],
-        ['PATCH', `${place}/${roles}/${name}?fieldManager=m&force=true`, { ...typed, ...strong(name) }, apply],
-        ['PATCH', `${place}/${roles}/${fresh}?fieldManager=m&force=true`, { ...typed, ...strong(fresh) }, apply],
+      expectStatus(await owner('POST', `${scope}/${roles}`, roleOf(name, pods)), 201)
+      const withSecrets = (roleName: string) => roleOf(roleName, pods, secrets)
+      const missing = unique('missing')
+      const writes: readonly [string, string, unknown, Record<string, string>?][] = [
+        ['POST', `${scope}/${roles}`, withSecrets(missing)],
+        ['POST', `${scope}/${roles}`, { ...withSecrets(''), metadata: { generateName: 'g-' } }],
+        ['PUT', `${scope}/${roles}/${name}`, withSecrets(name)],
+        ['PUT', `${scope}/${roles}/${missing}`, withSecrets(missing)],
+        ['PATCH', `${scope}/${roles}/${name}`, { rules: [secrets] }, merge],
+        ['PATCH', `${scope}/${roles}/${name}`, { rules: [secrets] }, strategic],
+        ['PATCH', `${scope}/${roles}/${name}`, [{ op: 'add', path: '/rules/-', value: secrets }], json],
+        ['PATCH', `${scope}/${roles}/${name}?fieldManager=m&force=true`, { ...typed, ...withSecrets(name) }, apply],
+        ['PATCH', `${scope}/${roles}/${missing}?fieldManager=m&force=true`, { ...typed, ...withSecrets(missing) }, apply],
       ]
-      for (const [method, path, body, headers] of ways) {
+      for (const [method, path, body, headers] of writes) {
         for (const dryRun of ['', 'dryRun=All']) {
-          const whole = dryRun === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${dryRun}`
-          const refused = expectFailure(await owner(method, whole, body, headers), 403, 'Forbidden')
+          const url = dryRun === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${dryRun}`
+          const refused = expectFailure(await owner(method, url, body, headers), 403, 'Forbidden')
           assert.match(
             refused.message ?? '',
             /is attempting to grant RBAC permissions not currently held:\n\{APIGroups:\[""\], Resources:\["secrets"\], Verbs:\["get"\]\}$/,
           )
         }
       }
-      const { json: kept } = expectStatus(await running.client.get(`${place}/${roles}/${name}`), 200)
-      assert.equal((kept['rules'] as unknown[]).length, 1)
-      expectFailure(await running.client.get(`${place}/${roles}/${fresh}`), 404, 'NotFound')
-      expectStatus(await as(running.client, 'escalator')('PUT', `${place}/${roles}/${name}`, strong(name)), 200)
-      // Whoever has less may not touch what is stronger, but let it go.
-      expectFailure(await owner('PATCH', `${place}/${roles}/${name}`, { metadata: { labels: { a: 'b' } } }, merge), 403, 'Forbidden')
-      expectStatus(await owner('PATCH', `${place}/${roles}/${name}`, { metadata: { finalizers: ['a/b'] } }, merge), 200)
-      expectStatus(await owner('PATCH', `${place}/${roles}/${name}`, { metadata: { finalizers: null } }, merge), 200)
-      expectStatus(await owner('PUT', `${place}/${roles}/${name}`, roleOf(name, pods)), 200)
+      const { json: stored } = expectStatus(await running.client.get(`${scope}/${roles}/${name}`), 200)
+      assert.equal((stored['rules'] as unknown[]).length, 1)
+      expectFailure(await running.client.get(`${scope}/${roles}/${missing}`), 404, 'NotFound')
+      expectStatus(await as(running.client, 'escalator')('PUT', `${scope}/${roles}/${name}`, withSecrets(name)), 200)
+      // Without the permissions of a role, a user may change only its finalizers and ownerReferences, or reduce its rules.
+      expectFailure(await owner('PATCH', `${scope}/${roles}/${name}`, { metadata: { labels: { a: 'b' } } }, merge), 403, 'Forbidden')
+      expectStatus(await owner('PATCH', `${scope}/${roles}/${name}`, { metadata: { finalizers: ['a/b'] } }, merge), 200)
+      expectStatus(await owner('PATCH', `${scope}/${roles}/${name}`, { metadata: { finalizers: null } }, merge), 200)
+      expectStatus(await owner('PUT', `${scope}/${roles}/${name}`, roleOf(name, pods)), 200)
     })
 
-    test(`${bindings}: every way to write one`, async () => {
-      const place = await placeOf()
+    test(`${bindings}: no write binds a role that the user lacks`, async () => {
+      const scope = await newScope()
       const owner = as(running.client, 'owner')
-      const [name, fresh, weak] = [unique('bound'), unique('free'), unique('weak')]
+      const [name, missing, weak] = [unique('bound'), unique('missing'), unique('weak')]
       const typed = { apiVersion: `${rbacGroup}/v1`, kind: bindingKind }
-      expectStatus(await running.client.post(`${place}/${bindings}`, bindingOf(name, 'ClusterRole', 'vault', 'someone')), 201)
-      const more = bindingOf(name, 'ClusterRole', 'vault', 'owner')
-      const made = bindingOf(fresh, 'ClusterRole', 'vault', 'owner')
-      const ways: readonly [string, string, unknown, Record<string, string>?][] = [
-        ['POST', `${place}/${bindings}`, made],
-        ['PUT', `${place}/${bindings}/${name}`, more],
-        ['PUT', `${place}/${bindings}/${fresh}`, made],
-        ['PATCH', `${place}/${bindings}/${name}`, { subjects: more.subjects }, merge],
-        ['PATCH', `${place}/${bindings}/${name}`, { subjects: more.subjects }, strategic],
-        ['PATCH', `${place}/${bindings}/${name}`, [{ op: 'replace', path: '/subjects/0/name', value: 'owner' }], json],
-        ['PATCH', `${place}/${bindings}/${name}?fieldManager=m&force=true`, { ...typed, ...more }, apply],
-        ['PATCH', `${place}/${bindings}/${fresh}?fieldManager=m&force=true`, { ...typed, ...made }, apply],
+      expectStatus(await running.client.post(`${scope}/${bindings}`, bindingOf(name, 'ClusterRole', 'vault', 'someone')), 201)
+      const changed = bindingOf(name, 'ClusterRole', 'vault', 'owner')
+      const binding = bindingOf(missing, 'ClusterRole', 'vault', 'owner')
+      const writes: readonly [string, string, unknown, Record<string, string>?][] = [
+        ['POST', `${scope}/${bindings}`, binding],
+        ['PUT', `${scope}/${bindings}/${name}`, changed],
+        ['PUT', `${scope}/${bindings}/${missing}`, binding],
+        ['PATCH', `${scope}/${bindings}/${name}`, { subjects: changed.subjects }, merge],
+        ['PATCH', `${scope}/${bindings}/${name}`, { subjects: changed.subjects }, strategic],
+        ['PATCH', `${scope}/${bindings}/${name}`, [{ op: 'replace', path: '/subjects/0/name', value: 'owner' }], json],
+        ['PATCH', `${scope}/${bindings}/${name}?fieldManager=m&force=true`, { ...typed, ...changed }, apply],
+        ['PATCH', `${scope}/${bindings}/${missing}?fieldManager=m&force=true`, { ...typed, ...binding }, apply],
       ]
-      for (const [method, path, body, headers] of ways) {
+      for (const [method, path, body, headers] of writes) {
         for (const dryRun of ['', 'dryRun=All']) {
-          const whole = dryRun === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${dryRun}`
-          expectFailure(await owner(method, whole, body, headers), 403, 'Forbidden')
+          const url = dryRun === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${dryRun}`
+          expectFailure(await owner(method, url, body, headers), 403, 'Forbidden')
         }
       }
       expectFailure(
-        await owner('POST', `${place}/${bindings}`, bindingOf(fresh, 'ClusterRole', 'nobody-made-it', 'owner')),
+        await owner('POST', `${scope}/${bindings}`, bindingOf(missing, 'ClusterRole', 'missing-role', 'owner')),
         404,
         'NotFound',
       )
-      // For somebody else than the owner, whose rights the tests beside this one rely on.
-      const given = bindingOf(fresh, 'ClusterRole', 'vault', 'friend')
-      expectStatus(await as(running.client, 'binder')('POST', `${place}/${bindings}`, given), 201)
+      // For another user, because the other tests rely on the permissions of the owner.
+      const otherBinding = bindingOf(missing, 'ClusterRole', 'vault', 'friend')
+      expectStatus(await as(running.client, 'binder')('POST', `${scope}/${bindings}`, otherBinding), 201)
       expectFailure(
-        await as(running.client, 'binder')('POST', `${place}/${bindings}`, bindingOf(weak, 'ClusterRole', 'cluster-admin', 'binder')),
+        await as(running.client, 'binder')('POST', `${scope}/${bindings}`, bindingOf(weak, 'ClusterRole', 'cluster-admin', 'binder')),
         403,
         'Forbidden',
       )
-      expectStatus(await owner('DELETE', `${place}/${bindings}/${fresh}`), 200)
+      expectStatus(await owner('DELETE', `${scope}/${bindings}/${missing}`), 200)
     })
   }
 
-  test('a role that collects is for those who may do everything', async () => {
+  test('an aggregated role requires cluster-admin permissions', async () => {
     const owner = as(running.client, 'owner')
-    const collecting = { metadata: { name: 'collecting' }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }
-    const refused = expectFailure(await owner('POST', `${rbac}/clusterroles`, collecting), 403, 'Forbidden')
+    const aggregated = { metadata: { name: 'collecting' }, aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } }
+    const refused = expectFailure(await owner('POST', `${rbac}/clusterroles`, aggregated), 403, 'Forbidden')
     assert.match(refused.message ?? '', /must have cluster-admin privileges to use the aggregationRule$/)
     expectStatus(await owner('POST', `${rbac}/clusterroles`, roleOf('plain', pods)), 201)
     for (const [body, headers] of [
-      [{ aggregationRule: collecting.aggregationRule }, merge],
-      [[{ op: 'add', path: '/aggregationRule', value: collecting.aggregationRule }], json],
+      [{ aggregationRule: aggregated.aggregationRule }, merge],
+      [[{ op: 'add', path: '/aggregationRule', value: aggregated.aggregationRule }], json],
     ] as const)
       expectFailure(await owner('PATCH', `${rbac}/clusterroles/plain`, body, headers), 403, 'Forbidden')
-    expectStatus(await running.client.post(`${rbac}/clusterroles`, collecting), 201)
+    expectStatus(await running.client.post(`${rbac}/clusterroles`, aggregated), 201)
     expectFailure(await owner('PATCH', `${rbac}/clusterroles/collecting`, { aggregationRule: null }, merge), 403, 'Forbidden')
-    await grant(running.client, 'almighty', [
+    await grant(running.client, 'everything', [
       { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
       { nonResourceURLs: ['*'], verbs: ['*'] },
     ])
-    const made = await as(running.client, 'almighty')('POST', `${rbac}/clusterroles`, {
-      ...collecting,
+    const created = await as(running.client, 'everything')('POST', `${rbac}/clusterroles`, {
+      ...aggregated,
       metadata: { name: 'collecting-too' },
     })
-    expectStatus(made, 201)
+    expectStatus(created, 201)
   })
 
-  test('who may label a role that others collect must hold its rules', async () => {
+  test('labelling a role for aggregation requires the permissions that it grants', async () => {
     expectStatus(await running.client.post(`${rbac}/clusterroles`, roleOf('labelled', secrets)), 201)
     const label = { metadata: { labels: { [`${rbacGroup}/aggregate-to-view`]: 'true' } } }
     expectFailure(await as(running.client, 'owner')('PATCH', `${rbac}/clusterroles/labelled`, label, merge), 403, 'Forbidden')
   })
 
-  test('rights that are taken away are not given on by a request that comes after', async () => {
-    await grant(running.client, 'fading', [manage, secrets])
-    const fading = as(running.client, 'fading')
-    expectStatus(await fading('POST', `${rbac}/clusterroles`, roleOf('given-1', secrets)), 201)
-    expectStatus(await running.client.put(`${rbac}/clusterroles/fading`, roleOf('fading', manage)), 200)
-    expectFailure(await fading('POST', `${rbac}/clusterroles`, roleOf('given-2', secrets)), 403, 'Forbidden')
-    expectStatus(await running.client.delete(`${rbac}/clusterrolebindings/fading`), 200)
-    expectFailure(await fading('GET', `${rbac}/clusterroles/fading`), 403, 'Forbidden')
+  test('revoked permissions cannot be granted by a later request', async () => {
+    await grant(running.client, 'demoted', [manage, secrets])
+    const demoted = as(running.client, 'demoted')
+    expectStatus(await demoted('POST', `${rbac}/clusterroles`, roleOf('given-1', secrets)), 201)
+    expectStatus(await running.client.put(`${rbac}/clusterroles/demoted`, roleOf('demoted', manage)), 200)
+    expectFailure(await demoted('POST', `${rbac}/clusterroles`, roleOf('given-2', secrets)), 403, 'Forbidden')
+    expectStatus(await running.client.delete(`${rbac}/clusterrolebindings/demoted`), 200)
+    expectFailure(await demoted('GET', `${rbac}/clusterroles/demoted`), 403, 'Forbidden')
   })
 
-  test('rules that come to more than anybody could go through are refused, and others are answered meanwhile', async () => {
-    const words = (letter: string): string[] => Array.from({ length: 2000 }, (_, i) => `${letter}${i}`)
-    const huge = roleOf('huge', { apiGroups: words('g'), resources: words('r'), resourceNames: words('n'), verbs: words('v') })
-    const answer = as(running.client, 'owner')('POST', `${rbac}/clusterroles`, huge)
+  test('rules with too many combinations are rejected without blocking other requests', async () => {
+    const values = (char: string): string[] => Array.from({ length: 2000 }, (_, i) => `${char}${i}`)
+    const huge = roleOf('huge', { apiGroups: values('g'), resources: values('r'), resourceNames: values('n'), verbs: values('v') })
+    const response = as(running.client, 'owner')('POST', `${rbac}/clusterroles`, huge)
     expectStatus(await running.client.get('/livez'), 200)
-    assert.match(expectFailure(await answer, 403, 'Forbidden').message ?? '', /too many/)
+    assert.match(expectFailure(await response, 403, 'Forbidden').message ?? '', /too many/)
   })
 })

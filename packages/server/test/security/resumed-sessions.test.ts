@@ -1,17 +1,17 @@
-// Client certificates on a client that offers the TLS session of its connection before: verified as on the first connection.
+// Client certificates with TLS session resumption: verified as on the first connection.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
-import type { KeyPair } from '../../src/net/issue-certificate.js'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { until } from '../kit/fixtures.js'
-import { identify, type Known, openFlags } from './identify.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { until } from '../../../../test/kit/fixtures.js'
+import type { KeyPair } from '../../src/net/tls/issue-certificate.js'
 import { FlagFiles, newAuthority, newClient } from './make-pki.js'
+import { identify, openFlags, type ReviewedUser } from './self-subject-review.js'
 
 const authority = newAuthority('clients')
 const intermediate = newAuthority('intermediate', authority)
-const stranger = newAuthority('clients')
+const foreignAuthority = newAuthority('clients')
 
 const withChain = ({ cert, key }: KeyPair, ...issuers: readonly KeyPair[]): KeyPair => ({
   cert: [cert, ...issuers.map((issuer) => issuer.cert)].join(''),
@@ -25,7 +25,7 @@ const protocols = [
   { version: 'TLSv1.3', protocol: 'h2' },
 ] as const
 
-describe('client certificates on further connections', () => {
+describe('client certificates on resumed connections', () => {
   const files = new FlagFiles()
   let running: Embedded
   before(async () => {
@@ -36,7 +36,7 @@ describe('client certificates on further connections', () => {
     files.remove()
   })
 
-  /** One client: each connection offers the newest session of the connections before. */
+  /** One client: each connection offers the latest TLS session. */
   function clientOf(pair: KeyPair, { version, protocol }: (typeof protocols)[number]) {
     const { url, caPem: ca } = running.server
     const { hostname: host, port } = new URL(url)
@@ -54,12 +54,15 @@ describe('client certificates on further connections', () => {
       }).on('session', (newest) => {
         session = newest
       })
-    return { hasSession: () => session !== undefined, who: (): Promise<Known> => identify(running.server, { protocol, connect: open }) }
+    return {
+      hasSession: () => session !== undefined,
+      who: (): Promise<ReviewedUser> => identify(running.server, { protocol, connect: open }),
+    }
   }
 
   for (const used of protocols) {
     const { version, protocol } = used
-    test(`an intermediate authority, ${version}, ${protocol}`, async () => {
+    test(`an intermediate CA, ${version}, ${protocol}`, async () => {
       const { who, hasSession } = clientOf(withChain(newClient(intermediate, 'lee'), intermediate), used)
       for (let connection = 1; connection <= 3; connection++) {
         const { status, name } = await who()
@@ -68,8 +71,8 @@ describe('client certificates on further connections', () => {
       }
     })
 
-    test(`refused certificates stay refused, ${version}, ${protocol}`, async () => {
-      const foreign = newClient(stranger, 'mallory', { organizations: ['system:masters'] })
+    test(`rejected certificates stay rejected, ${version}, ${protocol}`, async () => {
+      const foreign = newClient(foreignAuthority, 'mallory', { organizations: ['system:masters'] })
       const incomplete = newClient(intermediate, 'lee')
       for (const pair of [foreign, incomplete]) {
         const { who } = clientOf(pair, used)
@@ -78,7 +81,7 @@ describe('client certificates on further connections', () => {
     })
   }
 
-  test('a session from before the client CA was replaced authenticates nobody', async () => {
+  test('a session from before the client CA was replaced authenticates no user', async () => {
     const clients = protocols.map((used) => clientOf(withChain(newClient(intermediate, 'lee'), intermediate), used))
     for (const { who } of clients) assert.equal((await who()).name, 'lee')
     const next = newAuthority('next')

@@ -1,17 +1,17 @@
-// Nothing that lets somebody in is in what the server prints, logs, counts or answers to others.
+// Tokens do not appear in logs, metrics or error responses, nor in stdout, except in the kubeconfig that a server in memory prints.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { ApiClient } from '../kit/api-client.js'
-import { expectStatus, until } from '../kit/fixtures.js'
-import { ServerProcess } from '../kit/server-process.js'
+import { ApiClient } from '../../../../test/kit/api-client.js'
+import { expectStatus, untilStatus } from '../../../../test/kit/fixtures.js'
+import { ServerProcess } from '../../../../test/kit/server-process.js'
 import { FlagFiles } from './make-pki.js'
 
-test('tokens are in no log, metric or error, whatever becomes of them', async () => {
+test('tokens appear in no log, metric or error', async () => {
   const files = new FlagFiles()
-  // A webhook that quotes what it was sent, as badly written ones do.
+  // A webhook that quotes its request, as faulty ones do.
   const webhook = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
@@ -33,31 +33,29 @@ test('tokens are in no log, metric or error, whatever becomes of them', async ()
   })
   const { client } = server
   const accounts = '/api/v1/namespaces/default/serviceaccounts'
-  const answers: string[] = []
+  const responses: string[] = []
   const as = async (token: string, path: string) => {
     const other = new ApiClient({ url: server.url, ca: server.access.ca, token })
-    answers.push((await other.get(path)).text)
+    responses.push((await other.get(path)).text)
     other.close()
   }
   try {
-    await until(
-      () => client.get(`${accounts}/default`),
-      ({ status }) => status === 200,
-    )
-    const made = expectStatus(await client.post(`${accounts}/default/token`, { spec: {} }), 201)
-    const { token } = made.json['status'] as { readonly token: string }
+    await untilStatus(() => client.get(`${accounts}/default`), 200)
+    const issued = expectStatus(await client.post(`${accounts}/default/token`, { spec: {} }), 201)
+    const { token } = issued.json['status'] as { readonly token: string }
     const broken = `${token.slice(0, -8)}AAAAAAAA`
     const secrets = ['secret-of-bob', 'secret-that-nobody-knows', 'secret-of-the-webhook', token, broken, server.access.token ?? '']
     for (const secret of ['secret-of-bob', token, broken])
       for (const path of ['/api', '/api/v1/secrets', '/nothing']) await as(secret, path)
     await as('secret-that-nobody-knows', '/api')
     const review = await client.post('/apis/authentication.cluster.io/v1/tokenreviews', { spec: { token: broken } })
-    answers.push(JSON.stringify(expectStatus(review, 201).json['status']))
-    answers.push((await client.get('/metrics')).text, server.stdout.replace(/token: "[^"]*"/, ''), server.stderr)
+    responses.push(JSON.stringify(expectStatus(review, 201).json['status']))
+    // Without the kubeconfig, which a server in memory prints with the administrator token.
+    responses.push((await client.get('/metrics')).text, server.stdout.replace(/token: "[^"]*"/, ''), server.stderr)
     for (const secret of secrets) {
       assert.ok(secret.length > 8)
       assert.deepEqual(
-        answers.filter((text) => text.includes(secret)).map((text) => text.slice(0, 200)),
+        responses.filter((text) => text.includes(secret)).map((text) => text.slice(0, 200)),
         [],
       )
     }

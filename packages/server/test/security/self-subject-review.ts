@@ -1,11 +1,11 @@
-// As whom does the server know somebody? Asked with any certificate, header and token, over HTTP/1.1 and HTTP/2.
+// Sends a SelfSubjectReview with any certificate, headers and token, over HTTP/1.1 and HTTP/2.
 
 import { connect, constants } from 'node:http2'
 import { request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { RunningServer } from 'cluster-apiserver'
 
-/** Everybody may ask, so that the answer tells of authentication alone. Whoever is nobody gets 401. */
+/** Allows everybody, so that the response shows authentication only; unauthenticated requests get 401. */
 export const openFlags = [
   '--authorization-mode=AlwaysAllow',
   '--feature-gates=APISelfSubjectReview=true',
@@ -14,18 +14,17 @@ export const openFlags = [
 
 const path = '/apis/authentication.cluster.io/v1alpha1/selfsubjectreviews'
 
-export interface Showing {
+export interface ReviewCredentials {
   readonly cert?: string
   readonly key?: string
   readonly token?: string
-  /** Several values become several headers. */
   readonly headers?: { readonly [name: string]: string | string[] }
   readonly protocol?: 'h1' | 'h2'
-  /** Opens the connection; `cert` and `key` do not count then. */
+  /** Opens the connection; replaces `cert` and `key`. */
   readonly connect?: () => TLSSocket
 }
 
-export interface Known {
+export interface ReviewedUser {
   readonly status: number
   readonly name?: string
   readonly uid?: string
@@ -33,15 +32,18 @@ export interface Known {
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-export async function identify({ url, caPem }: Pick<RunningServer, 'url' | 'caPem'>, showing: Showing): Promise<Known> {
-  const { cert, key, token, headers = {}, protocol = 'h1', connect: createConnection } = showing
+export async function identify(
+  { url, caPem }: Pick<RunningServer, 'url' | 'caPem'>,
+  credentials: ReviewCredentials,
+): Promise<ReviewedUser> {
+  const { cert, key, token, headers = {}, protocol = 'h1', connect: createConnection } = credentials
   const pair = { ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) }
   const tls = createConnection === undefined ? { agent: false, ca: caPem, ...pair } : { createConnection }
   const sent = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), 'content-type': 'application/json', ...headers }
   const { status, text } = await (protocol === 'h1' ? overHttp1(url, tls, sent) : overHttp2(url, tls, sent))
   if (status !== 201) return { status }
   const { userInfo } = (
-    JSON.parse(text) as { readonly status: { readonly userInfo: Omit<Known, 'name' | 'status'> & { username: string } } }
+    JSON.parse(text) as { readonly status: { readonly userInfo: Omit<ReviewedUser, 'name' | 'status'> & { username: string } } }
   ).status
   const { username, uid, groups, extra } = userInfo
   return {
@@ -62,12 +64,12 @@ type Headers = { readonly [name: string]: string | string[] }
 
 function overHttp1(url: string, tls: object, headers: Headers): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const asked = request(new URL(path, url), { method: 'POST', headers, ...tls }, (response) => {
+    const outgoing = request(new URL(path, url), { method: 'POST', headers, ...tls }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
     })
-    asked.on('error', reject).end('{}')
+    outgoing.on('error', reject).end('{}')
   })
 }
 

@@ -1,7 +1,7 @@
-// Users with rights of their own, for tests: the administrator gives them roles and acts for them.
+// Users with their own permissions, for tests: the administrator creates roles and impersonates them.
 
-import type { Answer, ApiClient, Sending } from '../kit/api-client.js'
-import { expectStatus } from '../kit/fixtures.js'
+import type { ApiClient, ApiRequest, ApiResponse } from '../../../../test/kit/api-client.js'
+import { expectStatus } from '../../../../test/kit/fixtures.js'
 
 export const rbac = '/apis/rbac.authorization.cluster.io/v1'
 export const rbacGroup = 'rbac.authorization.cluster.io'
@@ -22,21 +22,21 @@ export const bindingOf = (name: string, roleKind: string, role: string, user: st
   subjects: [{ kind: 'User', name: user }],
 })
 
-/** A user of that name may do this, in a namespace or everywhere. */
 export async function grant(client: ApiClient, user: string, rules: readonly RuleInput[], namespace?: string): Promise<void> {
-  const place = namespace === undefined ? rbac : `${rbac}/namespaces/${namespace}`
+  const path = namespace === undefined ? rbac : `${rbac}/namespaces/${namespace}`
   const [roles, bindings, kind] =
     namespace === undefined ? ['clusterroles', 'clusterrolebindings', 'ClusterRole'] : ['roles', 'rolebindings', 'Role']
-  expectStatus(await client.post(`${place}/${roles}`, roleOf(user, ...rules)), 201)
-  expectStatus(await client.post(`${place}/${bindings}`, bindingOf(user, kind, user, user)), 201)
+  expectStatus(await client.post(`${path}/${roles}`, roleOf(user, ...rules)), 201)
+  expectStatus(await client.post(`${path}/${bindings}`, bindingOf(user, kind, user, user)), 201)
 }
 
-/** Sends something for a user. */
+/** Sends requests as an impersonated user. */
 export const as =
   (client: ApiClient, user: string) =>
-  (method: string, path: string, body?: unknown, headers: Sending['headers'] = {}): Promise<Answer> =>
+  (method: string, path: string, body?: unknown, headers: ApiRequest['headers'] = {}): Promise<ApiResponse> =>
     client.send({ method, path, ...(body === undefined ? {} : { body }), headers: { 'impersonate-user': user, ...headers } })
 
+// Headers of the patch types.
 export const merge = { 'content-type': 'application/merge-patch+json' }
 export const strategic = { 'content-type': 'application/strategic-merge-patch+json' }
 export const json = { 'content-type': 'application/json-patch+json' }

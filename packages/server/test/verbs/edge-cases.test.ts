@@ -1,12 +1,12 @@
-// Rules whose neighbours are better known: the same request on a part of an object, on a custom kind, on a name that nobody has.
+// Rarely used requests: PUT and apply on status, patches without apiVersion, bindings, paths of custom resources, metrics reset, odd URLs.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { type Embedded, everyKind, startEmbedded } from '../kit/embedded.js'
-import { expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
-import { RawSocket } from '../kit/raw-socket.js'
-import type { Wire } from '../kit/wire.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { type Embedded, everyKind, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectFailure, expectStatus, newNamespace, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import type { JsonObject } from '../../../../test/kit/network/json-object.js'
+import { RawSocket } from '../../../../test/kit/network/raw-socket.js'
 
 const customKind = {
   metadata: { name: 'crs.x.io' },
@@ -28,7 +28,7 @@ const customKind = {
 
 const serviceOf = (name: string) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports: [{ port: 80 }] } })
 
-describe('rules beside better known ones', () => {
+describe('rarely used requests', () => {
   let embedded: Embedded
   let client: ApiClient
   before(async () => {
@@ -38,9 +38,9 @@ describe('rules beside better known ones', () => {
   after(() => embedded.close())
 
   const send = (method: string, path: string, body?: unknown) => client.send({ method, path, ...(body === undefined ? {} : { body }) })
-  const specOf = ({ json }: { readonly json: Wire }) => json['spec'] as Wire
+  const specOf = ({ json }: { readonly json: JsonObject }) => json['spec'] as JsonObject
 
-  test('the status of a service that nobody has makes it, and gives it no address', async () => {
+  test('PUT and apply on the status of a missing Service create it without a clusterIP', async () => {
     const namespace = await newNamespace(client, 'svc')
     const services = `/api/v1/namespaces/${namespace}/services`
     expectStatus(await client.put(`${services}/a/status`, serviceOf('a')), 201)
@@ -50,7 +50,7 @@ describe('rules beside better known ones', () => {
     expectFailure(await client.put(`/api/v1/namespaces/${namespace}/resourcequotas/q/status`, { metadata: { name: 'q' } }), 404, 'NotFound')
   })
 
-  test('a patch that leaves no apiVersion leaves no name', async () => {
+  test('a patch that removes apiVersion returns 400', async () => {
     const namespace = await newNamespace(client, 'patch')
     const path = `/api/v1/namespaces/${namespace}/services/a`
     expectStatus(await client.put(path, serviceOf('a')), 201)
@@ -62,15 +62,15 @@ describe('rules beside better known ones', () => {
     expectStatus(await client.patch(path, 'application/strategic-merge-patch+json', { apiVersion: null }), 200)
   })
 
-  test('a binding is for the pod with its uid and version', async () => {
+  test('a Binding checks uid and resourceVersion of the pod', async () => {
     const namespace = await newNamespace(client, 'bind')
     await client.post(`/api/v1/namespaces/${namespace}/serviceaccounts`, { metadata: { name: 'default' } })
     const pods = `/api/v1/namespaces/${namespace}/pods`
-    const made = await until(
+    const created = await untilStatus(
       () => client.post(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }),
-      ({ status }) => status === 201,
+      201,
     )
-    const { uid, resourceVersion } = made.json.metadata
+    const { uid, resourceVersion } = created.json.metadata
     const bind = (metadata: object) => client.post(`${pods}/p/binding`, { metadata: { name: 'p', ...metadata }, target: { name: 'n' } })
     const wrongUid = expectFailure(await bind({ uid: 'x' }), 409, 'Conflict')
     assert.deepEqual(wrongUid.details, { name: 'p', kind: 'pods' })
@@ -80,14 +80,11 @@ describe('rules beside better known ones', () => {
     expectStatus(await bind({ uid, resourceVersion }), 201)
   })
 
-  test('custom kinds have no routes: names of a POST, what stands behind a subresource, and methods', async () => {
+  test('custom resources: POST with a name, paths below a subresource, unsupported methods', async () => {
     const namespace = await newNamespace(client, 'custom')
     expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', customKind), 201)
     const all = `/apis/x.io/v1/namespaces/${namespace}/crs`
-    await until(
-      () => client.get(all),
-      ({ status }) => status === 200,
-    )
+    await untilStatus(() => client.get(all), 200)
     const cr = { apiVersion: 'x.io/v1', kind: 'Cr', metadata: { name: 'bar' } }
     expectStatus(await client.post(`${all}/foo`, cr), 201)
     expectFailure(await client.get(`${all}/foo`), 404, 'NotFound')
@@ -99,7 +96,7 @@ describe('rules beside better known ones', () => {
     assert.equal(refused.message, ' is not supported on resources of kind "crs.x.io"')
   })
 
-  test('a custom object that is older than its schema is compared with what clients see of it', async () => {
+  test('an update of a stored custom object is compared with the pruned and defaulted object', async () => {
     const namespace = await newNamespace(client, 'older')
     const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
     const define = (spec: object, rest: object = {}) => ({
@@ -122,13 +119,10 @@ describe('rules beside better known ones', () => {
     const first = { type: 'object', properties: { a: { type: 'integer' }, gone: { type: 'string' } } }
     expectStatus(await client.post(definitions, define(first)), 201)
     const all = `/apis/x.io/v1/namespaces/${namespace}/olds`
-    await until(
-      () => client.get(all),
-      ({ status }) => status === 200,
-    )
+    await untilStatus(() => client.get(all), 200)
     const old = { apiVersion: 'x.io/v1', kind: 'Old', metadata: { name: 'o' }, spec: { a: 1, gone: 'x' }, status: { phase: 'Sent' } }
-    const made = expectStatus(await client.post(all, old), 201)
-    assert.deepEqual(made.json['status'], { phase: 'New' })
+    const created = expectStatus(await client.post(all, old), 201)
+    assert.deepEqual(created.json['status'], { phase: 'New' })
     const rule = { rule: 'self.b == oldSelf.b' }
     const second = {
       type: 'object',
@@ -139,7 +133,7 @@ describe('rules beside better known ones', () => {
     expectStatus(await client.put(`${definitions}/olds.x.io`, define(second, { resourceVersion })), 200)
     await until(
       () => client.get(`${all}/o`),
-      ({ json }) => (json['spec'] as Wire)['b'] === 'new',
+      ({ json }) => (json['spec'] as JsonObject)['b'] === 'new',
     )
     const labelled = await client.patch(`${all}/o`, 'application/merge-patch+json', { metadata: { labels: { l: 'm' } } })
     assert.equal(expectStatus(labelled, 200).json.metadata['generation'], 1)
@@ -148,7 +142,7 @@ describe('rules beside better known ones', () => {
     assert.match(expectFailure(changed, 422, 'Invalid').message ?? '', /failed rule: self\.b == oldSelf\.b/)
   })
 
-  test('whoever deletes the metrics has them counted anew', async () => {
+  test('DELETE /metrics resets the counters', async () => {
     await client.get('/api/v1/nodes')
     const counted = /^apiserver_request_total\{[^}]*resource="nodes"[^}]*verb="LIST"/m
     assert.match((await client.get('/metrics')).text, counted)
@@ -157,23 +151,23 @@ describe('rules beside better known ones', () => {
     assert.doesNotMatch((await client.get('/metrics')).text, counted)
   })
 
-  test('a path whose escapes are none is no path, and bytes that are no text are a name that nobody has', async () => {
+  test('invalid percent-encoding returns 400, invalid UTF-8 in a name 404', async () => {
     const broken = await client.get('/api/v1/nodes/%zz')
     assert.equal(broken.status, 400)
     assert.equal(broken.text, '400 Bad Request')
     expectFailure(await client.get('/api/v1/nodes/%ff'), 404, 'NotFound')
   })
 
-  test('a request may name the server in its target, and has one Host', async () => {
+  test('an absolute request target is accepted, two Host headers are rejected', async () => {
     const { host } = new URL(embedded.server.url)
-    for (const [line, hosts, answer] of [
+    for (const [line, hosts, response] of [
       [`GET https://${host}/livez HTTP/1.1`, ['x'], /^HTTP\/1\.1 200 [\s\S]*ok$/],
       ['GET /livez HTTP/1.1', ['x', 'y'], /^HTTP\/1\.1 400 [\s\S]*too many Host headers$/],
     ] as const) {
       const socket = await RawSocket.open({ url: embedded.server.url, ca: embedded.server.caPem })
       socket.write(`${line}\r\n${hosts.map((name) => `Host: ${name}\r\n`).join('')}Connection: close\r\n\r\n`)
       await socket.until(() => socket.isClosed, 60_000)
-      assert.match(socket.received, answer)
+      assert.match(socket.received, response)
     }
   })
 })

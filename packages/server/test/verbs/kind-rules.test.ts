@@ -1,10 +1,10 @@
-// Rules of single kinds that plays against the reference have shown.
+// Rules of single kinds, as seen in recordings of kube-apiserver.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Answer } from '../kit/api-client.js'
-import { onUsualEngine } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace } from '../kit/fixtures.js'
+import type { ApiResponse } from '../../../../test/kit/api-client.js'
+import { onDefaultEngine } from '../../../../test/kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace } from '../../../../test/kit/fixtures.js'
 
 const merge = 'application/merge-patch+json'
 const apply = 'application/apply-patch+yaml'
@@ -16,10 +16,10 @@ interface Details {
   readonly kind?: string
 }
 
-const detailsOf = (answer: Answer): Details => answer.json['details'] as Details
+const detailsOf = (response: ApiResponse): Details => response.json['details'] as Details
 
-onUsualEngine('rules of kinds', (client) => {
-  test('annotations that stand for numbers are numbers', async () => {
+onDefaultEngine('rules of single kinds', (client) => {
+  test('annotations that become integer fields must be integers', async () => {
     const namespace = await newNamespace(client(), 'numbers')
     const labels = { a: 'b' }
     const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [container] } } }
@@ -35,7 +35,7 @@ onUsualEngine('rules of kinds', (client) => {
     }
   })
 
-  test('a service that cannot be given its address is refused under the name that was made for it', async () => {
+  test('an error about the clusterIP of a Service names the generated name', async () => {
     const services = `/api/v1/namespaces/${await newNamespace(client(), 'named')}/services`
     const service = { metadata: { generateName: 'g-' }, spec: { clusterIP: '8.8.8.8', ports: [{ port: 80 }] } }
     const { details, message = '' } = expectFailure(await client().post(services, service), 422, 'Invalid')
@@ -43,41 +43,45 @@ onUsualEngine('rules of kinds', (client) => {
     assert.ok(message.startsWith(`Service "${details?.name}" is invalid: spec.clusterIPs`), message)
   })
 
-  test('the count of a daemon set is an annotation of the whole object, and not of its metadata alone', async () => {
+  test('the template generation annotation of a DaemonSet is not part of PartialObjectMetadata', async () => {
     const namespace = await newNamespace(client(), 'alone')
     const sets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`
     const labels = { a: 'b' }
     const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [container] } } }
     const { json } = expectStatus(await client().post(sets, { metadata: { name: 'd' }, spec }), 201)
     assert.deepEqual(Object.keys(json.metadata.annotations ?? {}), ['deprecated.daemonset.template.generation'])
-    const form = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.cluster.io` })
-    const alone = expectStatus(await client().get(`${sets}/d`, form('PartialObjectMetadata')), 200)
-    assert.equal(alone.json.metadata.annotations, undefined)
-    const list = expectStatus(await client().get(sets, form('PartialObjectMetadataList')), 200)
+    const acceptHeader = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.cluster.io` })
+    const partial = expectStatus(await client().get(`${sets}/d`, acceptHeader('PartialObjectMetadata')), 200)
+    assert.equal(partial.json.metadata.annotations, undefined)
+    const list = expectStatus(await client().get(sets, acceptHeader('PartialObjectMetadataList')), 200)
     assert.equal(list.json.items[0]?.metadata.annotations, undefined)
     const rows = async (query: string) =>
-      expectStatus(await client().get(`${sets}${query}`, form('Table')), 200).json['rows'] as readonly { readonly object: typeof json }[]
+      expectStatus(await client().get(`${sets}${query}`, acceptHeader('Table')), 200).json['rows'] as readonly {
+        readonly object: typeof json
+      }[]
     assert.equal((await rows(''))[0]?.object.metadata.annotations, undefined)
     assert.deepEqual((await rows('?includeObject=Object'))[0]?.object.metadata.annotations, json.metadata.annotations)
   })
 
-  test('only a DELETE says when an object goes', async () => {
+  test('clients cannot set deletionTimestamp or deletionGracePeriodSeconds', async () => {
     const namespace = await newNamespace(client(), 'going')
     const deletionTimestamp = '2020-01-01T00:00:00Z'
-    const made = await client().post(configMaps(namespace), { metadata: { name: 'a', deletionTimestamp, deletionGracePeriodSeconds: 5 } })
-    assert.equal(expectStatus(made, 201).json.metadata.deletionTimestamp, undefined)
+    const created = await client().post(configMaps(namespace), {
+      metadata: { name: 'a', deletionTimestamp, deletionGracePeriodSeconds: 5 },
+    })
+    assert.equal(expectStatus(created, 201).json.metadata.deletionTimestamp, undefined)
     const path = configMaps(namespace, 'a')
     expectFailure(await client().patch(path, merge, { metadata: { deletionTimestamp } }), 422, 'Invalid')
     expectFailure(await client().patch(path, merge, { metadata: { deletionGracePeriodSeconds: 5 } }), 422, 'Invalid')
     expectFailure(await client().put(path, { metadata: { name: 'a', deletionTimestamp } }), 422, 'Invalid')
     await makeConfigMap(client(), namespace, configMapOf('b', { finalizers: ['x.io/y'] }))
-    const going = expectStatus(await client().delete(configMaps(namespace, 'b')), 200).json
-    const still = expectStatus(await client().patch(configMaps(namespace, 'b'), merge, { metadata: { deletionTimestamp } }), 200).json
-    assert.equal(still.metadata.deletionTimestamp, going.metadata.deletionTimestamp)
+    const terminating = expectStatus(await client().delete(configMaps(namespace, 'b')), 200).json
+    const unchanged = expectStatus(await client().patch(configMaps(namespace, 'b'), merge, { metadata: { deletionTimestamp } }), 200).json
+    assert.equal(unchanged.metadata.deletionTimestamp, terminating.metadata.deletionTimestamp)
     expectFailure(await client().patch(configMaps(namespace, 'b'), merge, { metadata: { deletionGracePeriodSeconds: 9 } }), 422, 'Invalid')
   })
 
-  test('an apply that gives up the last finalizer of what is going lets it go', async () => {
+  test('apply that removes the last finalizer of a terminating object deletes it', async () => {
     const namespace = await newNamespace(client(), 'released')
     const path = `${configMaps(namespace, 'a')}?fieldManager=m`
     const config = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', ...metadata }, data: { k: 'v' } })
@@ -87,7 +91,7 @@ onUsualEngine('rules of kinds', (client) => {
     expectFailure(await client().get(configMaps(namespace, 'a')), 404, 'NotFound')
   })
 
-  test('rules of failure without conditions, claims of devices in claims of volumes, amounts beyond counting', async () => {
+  test('podFailurePolicy without conditions, claims in a PersistentVolumeClaim, quantities above 2^63', async () => {
     const namespace = await newNamespace(client(), 'amounts')
     const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs?dryRun=All`
     const job = (rule: object) => ({
@@ -125,10 +129,10 @@ onUsualEngine('rules of kinds', (client) => {
     expectStatus(await client().post('/api/v1/persistentvolumes?dryRun=All', volume('1E', 's')), 201)
   })
 
-  test('bytes that are null are none, and metadata of nothing are null', async () => {
+  test('null in data is an empty string; an empty PartialObjectMetadataList has null items', async () => {
     const namespace = await newNamespace(client(), 'nothing')
-    const made = await client().post(configMaps(namespace), { metadata: { name: 'a' }, data: { t: null }, binaryData: { b: null } })
-    const { data, binaryData } = expectStatus(made, 201).json as unknown as { data: object; binaryData: object }
+    const created = await client().post(configMaps(namespace), { metadata: { name: 'a' }, data: { t: null }, binaryData: { b: null } })
+    const { data, binaryData } = expectStatus(created, 201).json as unknown as { data: object; binaryData: object }
     assert.deepEqual({ data, binaryData }, { data: { t: '' }, binaryData: { b: '' } })
     const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.cluster.io'
     const limits = `/api/v1/namespaces/${namespace}/limitranges`
@@ -138,7 +142,7 @@ onUsualEngine('rules of kinds', (client) => {
     assert.deepEqual(expectStatus(await client().get(`/api/v1/namespaces/${namespace}/secrets`), 200).json.items, [])
   })
 
-  test('conditions of deletions that are not met name the kind as its errors do', async () => {
+  test('a failed delete precondition names the kind as other errors of the kind do', async () => {
     const namespace = await newNamespace(client(), 'unmet')
     const policies = `/apis/networking.cluster.io/v1/namespaces/${namespace}/networkpolicies`
     expectStatus(await client().post(policies, { metadata: { name: 'n' }, spec: { podSelector: {} } }), 201)
@@ -154,12 +158,12 @@ onUsualEngine('rules of kinds', (client) => {
     assert.deepEqual(detailsOf(await client().delete(configMaps(namespace, 'a'), { preconditions })), { name: 'a', kind: 'ConfigMap' })
   })
 
-  test('who deletes jobs is warned of their pods, whether there are jobs or not; who refuses a pod without a name says so', async () => {
+  test('DELETE of a Job warns about its pods, also with 404; errors about a pod without a name call it Unknown', async () => {
     const namespace = await newNamespace(client(), 'warned')
     const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`
-    const gone = await client().delete(`${jobs}/none`)
-    expectFailure(gone, 404, 'NotFound')
-    assert.match(String(gone.headers['warning']), /child pods are preserved by default/)
+    const missing = await client().delete(`${jobs}/none`)
+    expectFailure(missing, 404, 'NotFound')
+    assert.match(String(missing.headers['warning']), /child pods are preserved by default/)
     assert.equal((await client().delete(`${jobs}/none?propagationPolicy=Orphan`)).headers['warning'], undefined)
     const pods = `/api/v1/namespaces/${namespace}/pods`
     const pod = (metadata: object) => ({

@@ -1,28 +1,28 @@
-// The same life for every kind: created, read, listed, watched, changed, deleted, over a real connection.
+// Create, read, list, watch, update and delete of eight built-in kinds, over a real connection.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { onUsualEngine } from '../kit/embedded.js'
-import { expectFailure, expectStatus, namesOf, newNamespace } from '../kit/fixtures.js'
-import type { Wire } from '../kit/wire.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { onDefaultEngine } from '../../../../test/kit/embedded.js'
+import { expectFailure, expectStatus, namesOf, newNamespace } from '../../../../test/kit/fixtures.js'
+import type { JsonObject } from '../../../../test/kit/network/json-object.js'
 
 interface KindRow {
   readonly kind: string
   readonly apiVersion: string
   readonly resource: string
   readonly namespaced: boolean
-  /** Members beside the metadata. */
+  /** Fields next to the metadata. */
   readonly rest: (namespace: string) => object
-  /** What DELETE answers with when nothing holds the object. */
+  /** Response of DELETE if the object has no finalizers. */
   readonly deleted: 'object' | 'Status'
-  /** Whether a PUT on a free name creates. */
+  /** True if PUT creates a missing object. */
   readonly putCreates: boolean
 }
 
-/** The server makes objects of its own, such as the default service account of a namespace; these are the test's. */
-const ours = { 'a-test': 'yes' }
-const onlyOurs = 'labelSelector=a-test=yes'
+/** The server creates objects itself, such as the default ServiceAccount; the test compares only its own. */
+const testLabels = { 'a-test': 'yes' }
+const testSelector = 'labelSelector=a-test=yes'
 
 const claimSpec = { resourceClassName: 'fast', allocationMode: 'Immediate' }
 
@@ -108,7 +108,7 @@ const rows: readonly KindRow[] = [
 
 const rootOf = ({ apiVersion }: KindRow): string => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`)
 
-interface Stage {
+interface KindFixture {
   readonly client: ApiClient
   readonly row: KindRow
   readonly collection: string
@@ -116,7 +116,7 @@ interface Stage {
   readonly object: (name: string, labels?: object) => object
 }
 
-async function stageFor(client: ApiClient, row: KindRow): Promise<Stage> {
+async function fixtureFor(client: ApiClient, row: KindRow): Promise<KindFixture> {
   const namespace = await newNamespace(client, row.resource)
   const root = rootOf(row)
   return {
@@ -127,14 +127,14 @@ async function stageFor(client: ApiClient, row: KindRow): Promise<Stage> {
     object: (name, labels = {}) => ({
       apiVersion: row.apiVersion,
       kind: row.kind,
-      metadata: { name, labels: { ...ours, ...labels } },
+      metadata: { name, labels: { ...testLabels, ...labels } },
       ...row.rest(namespace),
     }),
   }
 }
 
-async function live({ client, row, collection, everywhere, object }: Stage): Promise<void> {
-  const watch = await client.watch(`${collection}?watch=1&${onlyOurs}`)
+async function checkLifecycle({ client, row, collection, everywhere, object }: KindFixture): Promise<void> {
+  const watch = await client.watch(`${collection}?watch=1&${testSelector}`)
   const created = expectStatus(await client.post(collection, object('one')), 201).json
   assert.equal(created.kind, row.kind)
   assert.equal(created.apiVersion, row.apiVersion)
@@ -145,19 +145,20 @@ async function live({ client, row, collection, everywhere, object }: Stage): Pro
 
   expectFailure(await client.post(collection, object('one')), 409, 'AlreadyExists')
   assert.deepEqual((await client.get(`${collection}/one`)).json, created)
-  const list = expectStatus(await client.get(`${collection}?${onlyOurs}`), 200).json
+  const list = expectStatus(await client.get(`${collection}?${testSelector}`), 200).json
   assert.equal(list.kind, `${row.kind}List`)
   assert.deepEqual(namesOf(list), ['one'])
   assert.ok(Number(list.metadata.resourceVersion) >= Number(created.metadata.resourceVersion))
-  assert.deepEqual(namesOf((await client.get(`${everywhere}?fieldSelector=metadata.name=one&${onlyOurs}`)).json), ['one'])
+  assert.deepEqual(namesOf((await client.get(`${everywhere}?fieldSelector=metadata.name=one&${testSelector}`)).json), ['one'])
 
-  const changed = expectStatus(await client.put(`${collection}/one`, withLabels(created, { ...ours, color: 'red' })), 200).json
+  const changed = expectStatus(await client.put(`${collection}/one`, withLabels(created, { ...testLabels, color: 'red' })), 200).json
   assert.ok(Number(changed.metadata.resourceVersion) > Number(created.metadata.resourceVersion))
   assert.equal(changed.metadata.uid, created.metadata.uid)
-  assert.deepEqual(changed.metadata.labels, { ...ours, color: 'red' })
-  expectFailure(await client.put(`${collection}/one`, withLabels(created, { ...ours, color: 'blue' })), 409, 'Conflict')
-  const same = expectStatus(await client.put(`${collection}/one`, changed), 200).json
-  assert.equal(same.metadata.resourceVersion, changed.metadata.resourceVersion, 'a write that changes nothing makes no version')
+  assert.deepEqual(changed.metadata.labels, { ...testLabels, color: 'red' })
+  expectFailure(await client.put(`${collection}/one`, withLabels(created, { ...testLabels, color: 'blue' })), 409, 'Conflict')
+  const unchanged = expectStatus(await client.put(`${collection}/one`, changed), 200).json
+  assert.equal(unchanged.metadata.resourceVersion, changed.metadata.resourceVersion, 'a write that changes nothing makes no version')
+  await patchNothing(client, `${collection}/one`, changed)
 
   const deleted = expectStatus(await client.delete(`${collection}/one`), 200).json
   if (row.deleted === 'object') assert.equal(deleted.metadata.uid, created.metadata.uid)
@@ -177,39 +178,64 @@ async function live({ client, row, collection, everywhere, object }: Stage): Pro
   assert.ok((versions[2] ?? 0) > (versions[1] ?? 0), 'a deletion has a version of its own')
 }
 
-const withLabels = (object: Wire, labels: Readonly<Record<string, string>>) => ({ ...object, metadata: { ...object.metadata, labels } })
+/** Patches with everything that GET shows, zero values included, change nothing. */
+async function patchNothing(client: ApiClient, path: string, shown: JsonObject): Promise<void> {
+  const tests = Object.entries(shown).flatMap(([name, value]) => testsOf(value, `/${name}`))
+  for (const [type, body] of [
+    ['application/json-patch+json', tests],
+    ['application/merge-patch+json', shown],
+    ['application/strategic-merge-patch+json', shown],
+  ] as const) {
+    const unchanged = expectStatus(await client.patch(path, type, body), 200).json
+    assert.equal(unchanged.metadata.resourceVersion, shown.metadata.resourceVersion, type)
+  }
+}
 
-async function putOnFreeName({ client, row, collection, object }: Stage): Promise<void> {
-  const answer = await client.put(`${collection}/fresh`, object('fresh'))
+/** A JSON patch that tests every value in an object. */
+function testsOf(value: unknown, path: string): readonly object[] {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  const inner = isObject
+    ? Object.entries(value).flatMap(([name, member]) => testsOf(member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`))
+    : []
+  return [{ op: 'test', path, value }, ...inner]
+}
+
+const withLabels = (object: JsonObject, labels: Readonly<Record<string, string>>) => ({
+  ...object,
+  metadata: { ...object.metadata, labels },
+})
+
+async function putOnFreeName({ client, row, collection, object }: KindFixture): Promise<void> {
+  const response = await client.put(`${collection}/fresh`, object('fresh'))
   if (!row.putCreates) {
-    expectFailure(answer, 404, 'NotFound')
+    expectFailure(response, 404, 'NotFound')
     return
   }
-  assert.equal(expectStatus(answer, 201).json.metadata.name, 'fresh')
+  assert.equal(expectStatus(response, 201).json.metadata.name, 'fresh')
   expectStatus(await client.get(`${collection}/fresh`), 200)
 }
 
-async function deleteMany({ client, collection, object }: Stage): Promise<void> {
+async function deleteMany({ client, collection, object }: KindFixture): Promise<void> {
   for (const name of ['a', 'b', 'c']) expectStatus(await client.post(collection, object(name, { keep: name === 'b' ? 'yes' : 'no' })), 201)
   const status = expectStatus(await client.delete(`${collection}?labelSelector=keep=no`), 200).json
   assert.deepEqual([status.kind, status['status']], ['Status', 'Success'])
-  assert.deepEqual(namesOf((await client.get(`${collection}?${onlyOurs}`)).json), ['b'])
+  assert.deepEqual(namesOf((await client.get(`${collection}?${testSelector}`)).json), ['b'])
   expectStatus(await client.delete(collection), 200)
-  assert.deepEqual(namesOf((await client.get(`${collection}?${onlyOurs}`)).json), [])
+  assert.deepEqual(namesOf((await client.get(`${collection}?${testSelector}`)).json), [])
 }
 
-onUsualEngine('kinds', (client) => {
+onDefaultEngine('CRUD of every kind', (client) => {
   for (const row of rows) {
-    test(`${row.kind}: one life`, async () => {
-      const stage = await stageFor(client(), row)
-      await live(stage)
-      await putOnFreeName(stage)
-      await stage.client.delete(`${stage.collection}/fresh`)
-      await deleteMany(stage)
+    test(`${row.kind}: CRUD`, async () => {
+      const fixture = await fixtureFor(client(), row)
+      await checkLifecycle(fixture)
+      await putOnFreeName(fixture)
+      await fixture.client.delete(`${fixture.collection}/fresh`)
+      await deleteMany(fixture)
     })
   }
 
-  test('events are the same objects in both of their groups', async () => {
+  test('core/v1 and events.k8s.io/v1 serve the same events', async () => {
     const namespace = await newNamespace(client(), 'both')
     const body = {
       metadata: { name: 'e' },
@@ -218,9 +244,9 @@ onUsualEngine('kinds', (client) => {
       message: 'core text',
       type: 'Normal',
     }
-    const made = expectStatus(await client().post(`/api/v1/namespaces/${namespace}/events`, body), 201).json
+    const created = expectStatus(await client().post(`/api/v1/namespaces/${namespace}/events`, body), 201).json
     const other = expectStatus(await client().get(`/apis/events.cluster.io/v1/namespaces/${namespace}/events/e`), 200).json
-    assert.equal(other.metadata.uid, made.metadata.uid)
+    assert.equal(other.metadata.uid, created.metadata.uid)
     assert.equal(other['note'], 'core text')
     assert.equal(other.apiVersion, 'events.cluster.io/v1')
     const asTable = { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' }

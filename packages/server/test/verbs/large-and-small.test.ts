@@ -1,11 +1,11 @@
-// A large object gets the same answers as a small one: the same requests with a padding of commas, which makes steps run in worker threads, and of
-// semicolons, which does not.
+// Large and small objects get the same responses. Each request runs with commas as padding, which makes its steps run in worker threads,
+// and with semicolons, which does not.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Answer, ApiClient } from '../kit/api-client.js'
-import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
+import type { ApiClient, ApiResponse } from '../../../../test/kit/api-client.js'
+import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
+import { expectStatus } from '../../../../test/kit/fixtures.js'
 
 const paddings = { small: `a${';'.repeat(12_000)}a`, large: `a${','.repeat(12_000)}a` }
 const namespace = '/api/v1/namespaces/default'
@@ -15,6 +15,8 @@ const merge = 'application/merge-patch+json'
 const apply = 'application/apply-patch+yaml'
 
 const padded = (name: string, pad: string, more: object = {}): object => ({ name, annotations: { pad }, ...more })
+
+const podTemplate = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
 
 function deployment(name: string, pad: string, more: object = {}, replicas = 2): object {
   const template = {
@@ -32,7 +34,7 @@ const scale = (name: string, replicas: number): object => ({
   spec: { replicas },
 })
 
-/** Entries of managedFields are in the order of their times, which are not the same. */
+/** Entries of managedFields are ordered by time, which differs. */
 function sorted(text: string): string {
   if (!text.startsWith('{')) return text
   return JSON.stringify(JSON.parse(text), (key, value: unknown) =>
@@ -40,8 +42,8 @@ function sorted(text: string): string {
   )
 }
 
-/** What must be the same of two answers. */
-const masked = ({ status, headers, text }: Answer, size: string): string =>
+/** The fields of two responses that must be equal. */
+const masked = ({ status, headers, text }: ApiResponse, size: string): string =>
   `${status} ${headers['warning'] ?? ''} ${headers['content-type']} ${sorted(text)}`
     .replaceAll(size, 'x')
     .replaceAll(/a[,;]{12000}a/g, 'PAD')
@@ -49,7 +51,7 @@ const masked = ({ status, headers, text }: Answer, size: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z|"\d+s"/g, '')
     .replaceAll(/"?resourceVersion"?: ?"\d+"/g, '')
 
-type Act = (client: ApiClient, name: (prefix: string) => string, pad: string) => Promise<Answer>
+type Operation = (client: ApiClient, name: (prefix: string) => string, pad: string) => Promise<ApiResponse>
 
 const representations = {
   JSON: 'application/json',
@@ -59,8 +61,8 @@ const representations = {
   PartialObjectMetadataList: 'application/json;as=PartialObjectMetadataList;g=meta.cluster.io;v=v1',
 }
 
-/** In this order: later ones use objects of earlier ones. */
-const acts: Readonly<Record<string, Act>> = {
+/** Run in this order: later requests use objects of earlier ones. */
+const operations: Readonly<Record<string, Operation>> = {
   create: (client, name, pad) => client.post(deployments, deployment(name('d'), pad)),
   'create again': (client, name, pad) => client.post(deployments, deployment(name('d'), pad)),
   'create as a dry run, in YAML': (client, name, pad) =>
@@ -72,35 +74,52 @@ const acts: Readonly<Record<string, Act>> = {
     }),
   'create with an unknown field': (client, name, pad) =>
     client.post(`${deployments}?dryRun=All`, { ...deployment(name('e'), pad), odd: 1 }),
-  'create strictly': (client, name, pad) => client.post(`${deployments}?fieldValidation=Strict`, { ...deployment(name('e'), pad), odd: 1 }),
+  'create with strict validation': (client, name, pad) =>
+    client.post(`${deployments}?fieldValidation=Strict`, { ...deployment(name('e'), pad), odd: 1 }),
   'create in another namespace': (client, name, pad) => client.post(deployments, deployment(name('e'), pad, { namespace: 'other' })),
   'create invalid': (client, name, pad) => client.post(deployments, deployment(name('E_'), pad)),
   ...Object.fromEntries(
     Object.entries(representations).flatMap(([title, accept]) =>
-      ['', '/scale', '/status', '?pretty=true', '/scale?pretty=true'].map((part): readonly [string, Act] => [
+      ['', '/scale', '/status', '?pretty=true', '/scale?pretty=true'].map((part): readonly [string, Operation] => [
         `get ${part} as ${title}`,
         (client, name) => client.get(`${deployments}/${name('d')}${part}`, { accept }),
       ]),
     ),
   ),
+  'create a replication controller': (client, name, pad) =>
+    client.post(`${namespace}/replicationcontrollers`, { metadata: padded(name('r'), pad), spec: { replicas: 0, template: podTemplate } }),
   'update the scale': (client, name) => client.put(`${deployments}/${name('d')}/scale`, scale(name('d'), 5)),
   ...Object.fromEntries(
     [merge, 'application/strategic-merge-patch+json'].flatMap((type) =>
-      ['', '/scale', '/status'].map((part): readonly [string, Act] => [
+      ['', '/scale', '/status'].map((part): readonly [string, Operation] => [
         `${type} of ${part}`,
         (client, name) =>
           client.patch(`${deployments}/${name('d')}${part}?fieldManager=m`, type, { spec: { replicas: 4 }, status: { replicas: 3 } }),
       ]),
     ),
   ),
-  'JSON patch of nothing': (client, name, pad) =>
+  'JSON patch of a missing field': (client, name, pad) =>
     client.patch(`${deployments}/${name('d')}`, 'application/json-patch+json', [{ op: 'replace', path: '/spec/nope/x', value: pad }]),
+  'JSON patch that tests zero values': (client, name) =>
+    client.patch(`${namespace}/replicationcontrollers/${name('r')}`, 'application/json-patch+json', [
+      { op: 'test', path: '/status', value: { replicas: 0 } },
+    ]),
+  'merge patch with nulls in lists': (client, name) =>
+    client.patch(`${deployments}/${name('d')}`, merge, {
+      spec: { template: { spec: { tolerations: [{ key: null, operator: 'Exists', value: null }] } } },
+    }),
+  'merge patch that leaves no apiVersion': (client, name) => client.patch(`${deployments}/${name('d')}`, merge, { apiVersion: null }),
+  'merge patch of the wrong type': (client, name) => client.patch(`${deployments}/${name('d')}`, merge, { metadata: null, spec: 1 }),
+  'malformed merge patch': (client, name, pad) => client.patch(`${deployments}/${name('d')}`, merge, `{"${pad}`),
+  'malformed merge patch of a missing object': (client, name, pad) => client.patch(`${deployments}/${name('none')}`, merge, `{"${pad}`),
+  'apply of an unknown version': (client, name, pad) =>
+    client.patch(`${deployments}/${name('a')}?fieldManager=m`, apply, { ...deployment(name('a'), pad), apiVersion: '/abs' }),
   'apply creates': (client, name, pad) => client.patch(`${deployments}/${name('a')}?fieldManager=m`, apply, deployment(name('a'), pad)),
   'apply in conflict': (client, name, pad) =>
     client.patch(`${deployments}/${name('a')}?fieldManager=n`, apply, deployment(name('a'), pad, {}, 9)),
   'apply to the scale': (client, name) =>
     client.patch(`${deployments}/${name('a')}/scale?fieldManager=n&force=true`, apply, scale(name('a'), 7)),
-  'get what was applied': (client, name) => client.get(`${deployments}/${name('a')}`),
+  'get the applied object': (client, name) => client.get(`${deployments}/${name('a')}`),
   'create in another version': (client, name, pad) =>
     client.post(autoscalers('v1'), {
       metadata: padded(name('h'), pad),
@@ -116,10 +135,10 @@ const acts: Readonly<Record<string, Act>> = {
   'delete with a finalizer': (client, name) => client.delete(`${namespace}/configmaps/${name('c')}`),
   'remove the finalizer': (client, name) => client.patch(`${namespace}/configmaps/${name('c')}`, merge, { metadata: { finalizers: null } }),
   'numbers beyond 2^53': (client, name, pad) =>
-    client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition(name('numbers'), pad)),
+    client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', crdOf(name('numbers'), pad)),
 }
 
-function definition(plural: string, pad: string): object {
+function crdOf(plural: string, pad: string): object {
   const properties = {
     n: { type: 'number', maximum: 1e17 },
     i: { type: 'integer', enum: [1, 9_007_199_254_740_991] },
@@ -133,48 +152,26 @@ function definition(plural: string, pad: string): object {
   }
 }
 
-describe('large and small objects', () => {
+describe('large and small objects get the same responses', () => {
   let embedded: Embedded
   before(async () => {
     embedded = await startEmbedded('memory')
   })
   after(() => embedded.close())
 
-  for (const [title, act] of Object.entries(acts)) {
-    test(`${title}: the same answer`, async () => {
-      const answers: string[] = []
+  for (const [title, operation] of Object.entries(operations)) {
+    test(`${title}`, async () => {
+      const responses: string[] = []
       for (const [size, pad] of Object.entries(paddings))
-        answers.push(masked(await act(embedded.client, (prefix) => `${prefix}-${size}`, pad), size))
-      const [small = '', large] = answers
+        responses.push(masked(await operation(embedded.client, (prefix) => `${prefix}-${size}`, pad), size))
+      const [small = '', large] = responses
       assert.equal(large, small)
       if (title.includes('/scale')) assert.ok(!small.includes('hunter2'), 'a scale shows nothing of the pod template')
     })
   }
-
-  test('an object at the limit takes a status report and shrinks', async () => {
-    const { client } = embedded
-    const body = definition('reports', '')
-    const { spec } = body as { spec: { versions: { subresources?: object; schema: { openAPIV3Schema: { properties: object } } }[] } }
-    for (const version of spec.versions) {
-      version.subresources = { status: {} }
-      Object.assign(version.schema.openAPIV3Schema.properties, { status: { type: 'object', properties: { text: { type: 'string' } } } })
-    }
-    expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', body), 201)
-    const path = '/apis/example.com/v1/reports'
-    await until(
-      () => client.get(path),
-      ({ status }) => status === 200,
-    )
-    const type = { apiVersion: 'example.com/v1', kind: 'Neports' }
-    const created = await client.post(path, { ...type, metadata: { name: 'full' }, text: 'x'.repeat(1_535_000) })
-    expectStatus(created, 201)
-    expectStatus(await client.patch(`${path}/full/status`, merge, { status: { text: 'y'.repeat(15_000) } }), 200)
-    expectFailure(await client.patch(`${path}/full`, merge, { text: 'x'.repeat(1_560_000) }), 413, 'RequestEntityTooLarge')
-    expectStatus(await client.patch(`${path}/full`, merge, { text: 'x'.repeat(1_500_000) }), 200)
-  })
 })
 
-test('a policy that ignores failures is not passed by when worker threads are overloaded', async () => {
+test('a policy with failurePolicy Ignore is enforced when worker threads are overloaded', async () => {
   const flags = ['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true', '--worker-threads=1']
   const { client, close } = await startEmbedded('memory', flags)
   try {

@@ -1,15 +1,15 @@
-// Names whose order in UTF-8 bytes, which is that of the store, is not their order in UTF-16 units, which is JavaScript's.
+// Object names whose order in UTF-8 bytes (the store) differs from their order in UTF-16 units (JavaScript).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { onUsualEngine } from '../kit/embedded.js'
-import { expectStatus, namesOf, newNamespace, until } from '../kit/fixtures.js'
-import type { Wire } from '../kit/wire.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { onDefaultEngine } from '../../../../test/kit/embedded.js'
+import { expectStatus, namesOf, newNamespace } from '../../../../test/kit/fixtures.js'
+import type { JsonObject } from '../../../../test/kit/network/json-object.js'
 
 const perBlock = 70
 const numbered = (first: string): readonly string[] => Array.from({ length: perBlock }, (_, i) => `${first}${String(i).padStart(3, '0')}`)
-/** As the store orders them; more of each than a segment of the list cache holds. */
+/** In the order of the store. Each group has more names than one segment of the list cache, a cached part of a list. */
 const names = [...numbered('a'), ...numbered('｡'), ...numbered('😀')]
 
 const roles = (namespace: string, name?: string): string =>
@@ -19,12 +19,12 @@ async function fill(client: ApiClient): Promise<string> {
   const namespace = await newNamespace(client, 'names')
   for (let i = 0; i < names.length; i += 30) {
     const some = names.slice(i, i + 30).map((name) => ({ metadata: { name, labels: { last: name.slice(-1) } } }))
-    for (const answer of await Promise.all(some.map((role) => client.post(roles(namespace), role)))) expectStatus(answer, 201)
+    for (const response of await Promise.all(some.map((role) => client.post(roles(namespace), role)))) expectStatus(response, 201)
   }
   return namespace
 }
 
-const list = async (client: ApiClient, path: string, query = ''): Promise<Wire> =>
+const list = async (client: ApiClient, path: string, query = ''): Promise<JsonObject> =>
   expectStatus(await client.get(`${path}?${query}`), 200).json
 
 async function pages(client: ApiClient, path: string, query: string): Promise<readonly string[]> {
@@ -37,11 +37,11 @@ async function pages(client: ApiClient, path: string, query: string): Promise<re
   }
 }
 
-onUsualEngine('names in every script', (client) => {
-  test('lists, pages and selections have them all, in the order of the store', async () => {
+onDefaultEngine('names in every script', (client) => {
+  test('lists, pages and selectors return all names in the order of the store', async () => {
     const path = roles(await fill(client()))
     assert.deepEqual(namesOf(await list(client(), path)), names)
-    // The second time from what was rendered for the first.
+    // The second read uses the cached segments of the first.
     assert.deepEqual(namesOf(await list(client(), path)), names)
     for (const limit of [1000, 64, 33, 7]) assert.deepEqual(await pages(client(), path, `limit=${limit}`), names, `limit ${limit}`)
     const odd = names.filter((name) => /[13]$/.test(name))
@@ -53,15 +53,15 @@ onUsualEngine('names in every script', (client) => {
     assert.deepEqual(await pages(client(), path, 'labelSelector=last%3D1&limit=4'), ones)
   })
 
-  test('a list follows what changes in the middle of it', async () => {
+  test('a list shows changes in the middle of its range', async () => {
     const namespace = await fill(client())
     const path = roles(namespace)
     const { metadata } = await list(client(), path)
-    const gone = ['a005', '｡003', '｡069', '😀000', '😀069']
-    for (const name of gone) expectStatus(await client().delete(roles(namespace, name)), 200)
-    const left = names.filter((name) => !gone.includes(name))
-    assert.deepEqual(namesOf(await list(client(), path)), left)
-    assert.deepEqual(await pages(client(), path, 'limit=50'), left)
+    const deleted = ['a005', '｡003', '｡069', '😀000', '😀069']
+    for (const name of deleted) expectStatus(await client().delete(roles(namespace, name)), 200)
+    const remaining = names.filter((name) => !deleted.includes(name))
+    assert.deepEqual(namesOf(await list(client(), path)), remaining)
+    assert.deepEqual(await pages(client(), path, 'limit=50'), remaining)
     const past = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`
     assert.deepEqual(namesOf(await list(client(), path, `limit=500&${past}`)), names)
     const first = await list(client(), path, `limit=100&${past}`)
@@ -69,14 +69,14 @@ onUsualEngine('names in every script', (client) => {
     assert.deepEqual([...namesOf(first), ...namesOf(second)], names)
   })
 
-  test('a watch sees their changes, those before it began and those after', async () => {
+  test('a watch delivers changes from history and later changes', async () => {
     const namespace = await newNamespace(client(), 'names')
     const path = roles(namespace)
-    const begin = (await list(client(), path)).metadata.resourceVersion
+    const startVersion = (await list(client(), path)).metadata.resourceVersion
     const make = async (name: string) => expectStatus(await client().post(path, { metadata: { name } }), 201)
     await make('😀1')
     await make('｡1')
-    const watch = await client().watch(`${path}?watch=true&resourceVersion=${begin}`)
+    const watch = await client().watch(`${path}?watch=true&resourceVersion=${startVersion}`)
     await watch.atLeast(2)
     await make('｡2')
     await make('😀2')
@@ -84,18 +84,5 @@ onUsualEngine('names in every script', (client) => {
     await watch.atLeast(5)
     assert.equal(watch.summary(), 'ADDED 😀1, ADDED ｡1, ADDED ｡2, ADDED 😀2, DELETED ｡1')
     watch.close()
-  })
-
-  test('a collection and a namespace of them can be deleted', async () => {
-    const namespace = await fill(client())
-    expectStatus(await client().delete(`${roles(namespace)}?labelSelector=last%3D1`), 200)
-    const left = names.filter((name) => !name.endsWith('1'))
-    assert.deepEqual(namesOf(await list(client(), roles(namespace))), left)
-    expectStatus(await client().delete(`/api/v1/namespaces/${namespace}`), 200)
-    await until(
-      () => client().get(`/api/v1/namespaces/${namespace}`),
-      ({ status }) => status === 404,
-      60_000,
-    )
   })
 })

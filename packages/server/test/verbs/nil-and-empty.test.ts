@@ -1,20 +1,25 @@
-// What tells a list or map that was sent empty from one that was not sent: most rules do not, these do.
+// Rules that distinguish an empty list or map from an absent one. Most rules do not.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onUsualEngine } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
+import { onDefaultEngine } from '../../../../test/kit/embedded.js'
+import {
+  configMapOf,
+  configMaps,
+  expectFailure,
+  expectStatus,
+  makeConfigMap,
+  newNamespace,
+  untilStatus,
+} from '../../../../test/kit/fixtures.js'
 
 const merge = 'application/merge-patch+json'
 const container = { name: 'c', image: 'i' }
 
-onUsualEngine('empty is not absent', (client) => {
-  test('an overhead without anything in it is an overhead', async () => {
+onDefaultEngine('empty and absent values', (client) => {
+  test('an empty overhead counts as set', async () => {
     const namespace = await newNamespace(client(), 'overhead')
-    await until(
-      () => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
-      ({ status }) => status === 200,
-    )
+    await untilStatus(() => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`), 200)
     const pods = `/api/v1/namespaces/${namespace}/pods`
     const pod = (spec: object) => client().post(pods, { metadata: { generateName: 'p-' }, spec: { ...spec, containers: [container] } })
     const refused = expectFailure(await pod({ overhead: {} }), 403, 'Forbidden')
@@ -26,7 +31,7 @@ onUsualEngine('empty is not absent', (client) => {
     expectStatus(await pod({ runtimeClassName: runtime.metadata.name }), 201)
   })
 
-  test('what may not change may not become empty', async () => {
+  test('an immutable absent field cannot become empty', async () => {
     const namespace = await newNamespace(client(), 'sealed')
     const storage = '/apis/storage.cluster.io/v1/storageclasses'
     expectStatus(await client().post(storage, { metadata: { name: namespace }, provisioner: 'x.io/y', parameters: {} }), 201)
@@ -41,7 +46,7 @@ onUsualEngine('empty is not absent', (client) => {
     expectStatus(await client().patch(`${secrets}/s`, merge, { stringData: {} }), 200)
   })
 
-  test('the generation of some kinds counts what became empty, and what is dropped afterwards', async () => {
+  test('the generation of some kinds increases when a field becomes empty, or is dropped afterwards', async () => {
     const namespace = await newNamespace(client(), 'counted')
     const generation = async (path: string, body: object) =>
       expectStatus(await client().patch(path, merge, body), 200).json.metadata.generation

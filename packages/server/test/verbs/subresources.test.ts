@@ -1,11 +1,11 @@
-// What is asked of pods and services beyond reading and writing them: placing, evicting, connecting, scaling, addresses; and questions.
+// Defaults of pods, subresources (binding, eviction, log, exec, proxy, scale), Service addresses and reviews.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ApiClient } from '../kit/api-client.js'
-import { everyKind, onUsualEngine } from '../kit/embedded.js'
-import { expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
-import type { Wire } from '../kit/wire.js'
+import type { ApiClient } from '../../../../test/kit/api-client.js'
+import { everyKind, onDefaultEngine } from '../../../../test/kit/embedded.js'
+import { expectFailure, expectStatus, newNamespace, untilStatus } from '../../../../test/kit/fixtures.js'
+import type { JsonObject } from '../../../../test/kit/network/json-object.js'
 
 const pods = (namespace: string, rest = ''): string => `/api/v1/namespaces/${namespace}/pods${rest}`
 const services = (namespace: string, rest = ''): string => `/api/v1/namespaces/${namespace}/services${rest}`
@@ -14,64 +14,64 @@ const podOf = (name: string, more: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i' }], ...more },
 })
 
-/** A namespace in which pods can be made: its service account is there. */
-async function roomForPods(client: ApiClient, prefix: string): Promise<string> {
+/** A namespace with its default ServiceAccount, in which pods can be created. */
+async function namespaceForPods(client: ApiClient, prefix: string): Promise<string> {
   const namespace = await newNamespace(client, prefix)
-  await until(
-    () => client.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
-    ({ status }) => status === 200,
-  )
+  await untilStatus(() => client.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`), 200)
   return namespace
 }
 
-const specOf = (object: Wire) => object['spec'] as { readonly [field: string]: unknown }
+const specOf = (object: JsonObject) => object['spec'] as { readonly [field: string]: unknown }
 
-// Budgets are counted by nobody here: a test says what they allow.
-onUsualEngine(
-  'actions',
+// The disruption controller is off: the tests set disruptionsAllowed of PodDisruptionBudgets.
+onDefaultEngine(
+  'subresources',
   (client) => {
-    test('a pod is given its account, its priority, its tolerations and a token', async () => {
-      const namespace = await roomForPods(client(), 'defaults')
+    test('a new pod gets its ServiceAccount, priority, tolerations and token volume', async () => {
+      const namespace = await namespaceForPods(client(), 'defaults')
       const spec = specOf(expectStatus(await client().post(pods(namespace), podOf('p')), 201).json)
       assert.equal(spec['serviceAccountName'], 'default')
       assert.equal(spec['priority'], 0)
       assert.equal((spec['tolerations'] as readonly unknown[]).length, 2)
       assert.equal((spec['volumes'] as readonly unknown[]).length, 1)
-      expectFailure(await client().post(pods(namespace), podOf('q', { serviceAccountName: 'nobody' })), 403, 'Forbidden')
+      expectFailure(await client().post(pods(namespace), podOf('q', { serviceAccountName: 'missing' })), 403, 'Forbidden')
       expectFailure(await client().post(pods(namespace), podOf('q', { priorityClassName: 'none' })), 403, 'Forbidden')
       expectFailure(await client().post(pods(namespace), podOf('q', { runtimeClassName: 'none' })), 403, 'Forbidden')
       const critical = await client().post(pods(namespace), podOf('critical', { priorityClassName: 'system-node-critical' }))
       assert.equal(specOf(expectStatus(critical, 201).json)['priority'], 2_000_001_000)
     })
 
-    test('an update that leaves out what the priority class set keeps it', async () => {
-      const namespace = await roomForPods(client(), 'priority')
-      const made = expectStatus(await client().post(pods(namespace), podOf('p', { priorityClassName: 'system-node-critical' })), 201).json
-      const { priority: _, preemptionPolicy: __, ...spec } = specOf(made)
-      const kept = specOf(expectStatus(await client().put(pods(namespace, '/p'), { ...made, spec }), 200).json)
+    test('an update without the fields of the priority class keeps them', async () => {
+      const namespace = await namespaceForPods(client(), 'priority')
+      const created = expectStatus(
+        await client().post(pods(namespace), podOf('p', { priorityClassName: 'system-node-critical' })),
+        201,
+      ).json
+      const { priority: _, preemptionPolicy: __, ...spec } = specOf(created)
+      const kept = specOf(expectStatus(await client().put(pods(namespace, '/p'), { ...created, spec }), 200).json)
       assert.equal(kept['priority'], 2_000_001_000)
       assert.equal(kept['preemptionPolicy'], 'PreemptLowerPriority')
-      expectFailure(await client().put(pods(namespace, '/p'), { ...made, spec: { ...spec, priority: 1 } }), 422, 'Invalid')
+      expectFailure(await client().put(pods(namespace, '/p'), { ...created, spec: { ...spec, priority: 1 } }), 422, 'Invalid')
     })
 
-    test('grace beyond all times ends with them', async () => {
-      const namespace = await roomForPods(client(), 'long-grace')
+    test('a grace period beyond the range of times is capped', async () => {
+      const namespace = await namespaceForPods(client(), 'long-grace')
       for (const [name, gracePeriodSeconds] of [
         ['p', '9007199254740991'],
         ['q', '9223372036854775807'],
       ] as const) {
         expectStatus(await client().post(pods(namespace), podOf(name, { nodeName: 'n1' })), 201)
-        const going = expectStatus(
+        const terminating = expectStatus(
           await client().delete(pods(namespace, `/${name}`), `{"gracePeriodSeconds":${gracePeriodSeconds}}`),
           200,
         ).json
-        assert.match(String(going.metadata.deletionTimestamp), /^9999-12-31T23:59:5/)
+        assert.match(String(terminating.metadata.deletionTimestamp), /^9999-12-31T23:59:5/)
         expectStatus(await client().delete(pods(namespace, `/${name}`), { gracePeriodSeconds: 0 }), 200)
       }
     })
 
-    test('a pod is placed once, and then goes with grace', async () => {
-      const namespace = await roomForPods(client(), 'placed')
+    test('a pod is bound once, and is then deleted with its grace period', async () => {
+      const namespace = await namespaceForPods(client(), 'placed')
       expectStatus(await client().post(pods(namespace), podOf('p')), 201)
       const binding = (node: string) => ({ metadata: { name: 'p' }, target: { kind: 'Node', name: node } })
       expectFailure(await client().post(pods(namespace, '/p/binding'), binding('')), 400, 'BadRequest')
@@ -85,8 +85,8 @@ onUsualEngine(
         'NotFound',
       )
       assert.equal(specOf((await client().get(pods(namespace, '/p'))).json)['nodeName'], 'n1')
-      const going = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
-      assert.equal(going.metadata.deletionGracePeriodSeconds, 30)
+      const terminating = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
+      assert.equal(terminating.metadata.deletionGracePeriodSeconds, 30)
       const shorter = expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=5')), 200).json
       assert.equal(shorter.metadata.deletionGracePeriodSeconds, 5)
       assert.equal(
@@ -97,11 +97,11 @@ onUsualEngine(
       expectStatus(await client().get(pods(namespace, '/p')), 404)
     })
 
-    test('watchers see a pod marked before it is gone, and the answer has the version of its end', async () => {
-      const namespace = await roomForPods(client(), 'marked')
-      const made = expectStatus(await client().post(pods(namespace), podOf('p')), 201).json
-      const watch = await client().watch(pods(namespace, `?watch=1&resourceVersion=${made.metadata.resourceVersion}`))
-      const answer = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
+    test('watchers see a pod terminating before it is deleted; DELETE returns the version of the deletion', async () => {
+      const namespace = await namespaceForPods(client(), 'marked')
+      const created = expectStatus(await client().post(pods(namespace), podOf('p')), 201).json
+      const watch = await client().watch(pods(namespace, `?watch=1&resourceVersion=${created.metadata.resourceVersion}`))
+      const response = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
       const events = await watch.atLeast(2)
       watch.close()
       assert.deepEqual(
@@ -111,11 +111,11 @@ onUsualEngine(
           ['DELETED', 0],
         ],
       )
-      assert.equal(events[1]?.object.metadata.resourceVersion, answer.metadata.resourceVersion)
+      assert.equal(events[1]?.object.metadata.resourceVersion, response.metadata.resourceVersion)
     })
 
-    test('eviction asks the disruption budget, which says so when the last one took the rest', async () => {
-      const namespace = await roomForPods(client(), 'evicted')
+    test('eviction respects the PodDisruptionBudget and names it when no disruption is left', async () => {
+      const namespace = await namespaceForPods(client(), 'evicted')
       const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
       const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
       for (const name of ['pending', 'one', 'two']) expectStatus(await client().post(pods(namespace), podOf(name)), 201)
@@ -125,18 +125,18 @@ onUsualEngine(
         const pod = (await client().get(pods(namespace, `/${name}`))).json
         expectStatus(await client().put(pods(namespace, `/${name}/status`), { ...pod, status: ready }), 200)
       }
-      const made = expectStatus(
+      const created = expectStatus(
         await client().post(budgets, { metadata: { name: 'b' }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } }),
         201,
       ).json
-      const early = await client().post(pods(namespace, '/one/eviction'), eviction('one'))
-      expectFailure(early, 429, 'TooManyRequests')
-      assert.equal(early.headers['retry-after'], '10')
+      const withoutStatus = await client().post(pods(namespace, '/one/eviction'), eviction('one'))
+      expectFailure(withoutStatus, 429, 'TooManyRequests')
+      assert.equal(withoutStatus.headers['retry-after'], '10')
       const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 }
-      expectStatus(await client().put(`${budgets}/b/status`, { ...made, status }), 200)
+      expectStatus(await client().put(`${budgets}/b/status`, { ...created, status }), 200)
       expectFailure(await client().post(pods(namespace, '/one/eviction'), eviction('other')), 400, 'BadRequest')
-      const elsewhere = { ...eviction('one'), metadata: { name: 'one', namespace: 'default' } }
-      expectFailure(await client().post(pods(namespace, '/one/eviction'), elsewhere), 400, 'BadRequest')
+      const inOtherNamespace = { ...eviction('one'), metadata: { name: 'one', namespace: 'default' } }
+      expectFailure(await client().post(pods(namespace, '/one/eviction'), inOtherNamespace), 400, 'BadRequest')
       expectStatus(await client().post(pods(namespace, '/one/eviction'), eviction('one')), 201)
       expectFailure(await client().post(pods(namespace, '/two/eviction'), eviction('two')), 429, 'TooManyRequests')
       const charged = (await client().get(`${budgets}/b`)).json['status'] as {
@@ -150,15 +150,15 @@ onUsualEngine(
       assert.deepEqual(condition, expected)
     })
 
-    test('an evicted pod says so while it goes, and a rehearsal leaves no trace', async () => {
-      const namespace = await roomForPods(client(), 'told')
-      const made = expectStatus(await client().post(pods(namespace), podOf('p', { nodeName: 'n1' })), 201).json
-      const evicted = (deleteOptions: object) =>
+    test('an evicted pod has the DisruptionTarget condition; a dry run changes nothing', async () => {
+      const namespace = await namespaceForPods(client(), 'told')
+      const created = expectStatus(await client().post(pods(namespace), podOf('p', { nodeName: 'n1' })), 201).json
+      const evict = (deleteOptions: object) =>
         client().post(pods(namespace, '/p/eviction'), { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions })
-      expectStatus(await evicted({ dryRun: ['All'] }), 201)
-      expectFailure(await evicted({ preconditions: { resourceVersion: '1' } }), 409, 'Conflict')
-      assert.equal((await client().get(pods(namespace, '/p'))).json.metadata.resourceVersion, made.metadata.resourceVersion)
-      expectStatus(await evicted({ preconditions: { resourceVersion: made.metadata.resourceVersion } }), 201)
+      expectStatus(await evict({ dryRun: ['All'] }), 201)
+      expectFailure(await evict({ preconditions: { resourceVersion: '1' } }), 409, 'Conflict')
+      assert.equal((await client().get(pods(namespace, '/p'))).json.metadata.resourceVersion, created.metadata.resourceVersion)
+      expectStatus(await evict({ preconditions: { resourceVersion: created.metadata.resourceVersion } }), 201)
       const { metadata, status } = (await client().get(pods(namespace, '/p'))).json
       const { conditions } = status as unknown as { readonly conditions: readonly { readonly [name: string]: unknown }[] }
       assert.equal(metadata.deletionGracePeriodSeconds, 30)
@@ -168,8 +168,8 @@ onUsualEngine(
       )
     })
 
-    test('connections find no node', async () => {
-      const namespace = await roomForPods(client(), 'connected')
+    test('log, exec and proxy of an unscheduled pod are rejected or empty', async () => {
+      const namespace = await namespaceForPods(client(), 'connected')
       expectStatus(
         await client().post(
           pods(namespace),
@@ -195,11 +195,11 @@ onUsualEngine(
       expectFailure(await client().get(services('default', '/cluster/proxy/')), 503, 'ServiceUnavailable')
     })
 
-    test('no two services have one address, and what one gives back another can take', async () => {
+    test('two Services never have the same clusterIP, and a released address can be reused', async () => {
       const namespace = await newNamespace(client(), 'addresses')
       const serviceOf = (name: string, more: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...more } })
-      const made = await Promise.all(Array.from({ length: 20 }, (_, i) => client().post(services(namespace), serviceOf(`s${i}`))))
-      const addresses = made.map((answer) => specOf(expectStatus(answer, 201).json)['clusterIP'] as string)
+      const created = await Promise.all(Array.from({ length: 20 }, (_, i) => client().post(services(namespace), serviceOf(`s${i}`))))
+      const addresses = created.map((response) => specOf(expectStatus(response, 201).json)['clusterIP'] as string)
       assert.equal(new Set(addresses).size, 20)
       const [first = ''] = addresses
       expectFailure(await client().post(services(namespace), serviceOf('same', { clusterIP: first })), 422, 'Invalid')
@@ -218,7 +218,7 @@ onUsualEngine(
       )
     })
 
-    test('a scale is a view of its object', async () => {
+    test('scale reads and writes the replicas of its object', async () => {
       const namespace = await newNamespace(client(), 'scaled')
       const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
       const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
@@ -242,24 +242,24 @@ onUsualEngine(
       readonly fieldsV1: object
     }
 
-    test('a scale is applied as a Scale, and the owner of the number is known to its object', async () => {
+    test('apply on scale takes a Scale and records the field manager in the parent object', async () => {
       const namespace = await newNamespace(client(), 'applied')
       const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
       const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
       const body = { metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: { app: 'd' } }, template } }
       expectStatus(await client().post(`${deployments}?fieldManager=maker`, body), 201)
-      const applied = (replicas: number, query: string) =>
+      const applyScale = (replicas: number, query: string) =>
         client().patch(`${deployments}/d/scale?fieldManager=sizer${query}`, 'application/apply-patch+yaml', {
           apiVersion: 'autoscaling/v1',
           kind: 'Scale',
           metadata: { name: 'd' },
           spec: { replicas },
         })
-      const refused = await applied(4, '')
+      const refused = await applyScale(4, '')
       expectFailure(refused, 409, 'Conflict')
       assert.match(refused.text, /conflict with \\"maker\\" using autoscaling\/v1: \.spec\.replicas/)
-      assert.equal(specOf(expectStatus(await applied(4, '&force=true'), 200).json)['replicas'], 4)
-      expectStatus(await applied(4, ''), 200)
+      assert.equal(specOf(expectStatus(await applyScale(4, '&force=true'), 200).json)['replicas'], 4)
+      expectStatus(await applyScale(4, ''), 200)
       const { metadata, spec } = (await client().get(`${deployments}/d`)).json
       assert.equal((spec as { readonly replicas: number }).replicas, 4)
       const entries = metadata['managedFields'] as unknown as readonly Entry[]
@@ -272,10 +272,10 @@ onUsualEngine(
       )
     })
 
-    test('questions are answered and not kept', async () => {
+    test('reviews get a response and are not stored', async () => {
       const access = '/apis/authorization.cluster.io/v1/selfsubjectaccessreviews'
-      const asked = await client().post(access, { spec: { resourceAttributes: { verb: 'delete', resource: 'pods' } } })
-      assert.equal((expectStatus(asked, 201).json['status'] as { allowed: boolean }).allowed, true)
+      const review = await client().post(access, { spec: { resourceAttributes: { verb: 'delete', resource: 'pods' } } })
+      assert.equal((expectStatus(review, 201).json['status'] as { allowed: boolean }).allowed, true)
       expectFailure(await client().post(access, { spec: {} }), 422, 'Invalid')
       const other = await client().post('/apis/authorization.cluster.io/v1/subjectaccessreviews', {
         spec: { user: 'bob', nonResourceAttributes: { path: '/metrics', verb: 'get' } },

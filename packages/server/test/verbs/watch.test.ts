@@ -1,13 +1,13 @@
-// Watching: where a watch begins, what selectors make of changes, and how it ends.
+// WATCH: start version, selectors, bookmarks, timeout, disconnects.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEveryEngine } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, sleep } from '../kit/fixtures.js'
+import { onEveryEngine } from '../../../../test/kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, sleep } from '../../../../test/kit/fixtures.js'
 
-onEveryEngine('watching', (client) => {
+onEveryEngine('WATCH', (client) => {
   for (const version of ['', '&resourceVersion=0']) {
-    test(`begins with what is there${version === '' ? '' : ', also from version 0'}, then tells what changes`, async () => {
+    test(`sends the current objects, then changes${version === '' ? '' : ', from version 0'}`, async () => {
       const namespace = await newNamespace(client(), 'watch')
       for (const name of ['a', 'b']) await makeConfigMap(client(), namespace, configMapOf(name))
       const watch = await client().watch(`${configMaps(namespace)}?watch=1${version}`)
@@ -21,7 +21,19 @@ onEveryEngine('watching', (client) => {
     })
   }
 
-  test('from a version: what came after it, and nothing else', async () => {
+  test('as PartialObjectMetadataList: events have the metadata of each object', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    await makeConfigMap(client(), namespace, configMapOf('a', { data: { v: '1' } }))
+    const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.cluster.io'
+    const watch = await client().watch(`${configMaps(namespace)}?watch=1`, { accept })
+    assert.equal(watch.status, 200)
+    const [event] = await watch.atLeast(1)
+    watch.close()
+    const { kind, metadata, data } = event?.object ?? {}
+    assert.deepEqual([kind, metadata?.name, data], ['PartialObjectMetadata', 'a', undefined])
+  })
+
+  test('from a resourceVersion: only later changes', async () => {
     const namespace = await newNamespace(client(), 'watch')
     await makeConfigMap(client(), namespace, configMapOf('a'))
     const { resourceVersion } = (await client().get(configMaps(namespace))).json.metadata
@@ -36,7 +48,7 @@ onEveryEngine('watching', (client) => {
     assert.equal(watch.summary(), 'ADDED b, MODIFIED a, DELETED b, ADDED c')
   })
 
-  test('a selector sees objects come and go as they begin and cease to match', async () => {
+  test('a selector sends ADDED and DELETED when objects begin and cease to match', async () => {
     const namespace = await newNamespace(client(), 'watch')
     const path = configMaps(namespace)
     const red = { labels: { color: 'red' } }
@@ -51,7 +63,7 @@ onEveryEngine('watching', (client) => {
     await watch.atLeast(5)
     watch.close()
     assert.equal(watch.summary(), 'ADDED a, MODIFIED a, DELETED a, ADDED a, DELETED a')
-    // What ceased to match is shown as it was when it still did, with the version at which it ceased.
+    // DELETED has the last matching object, with the version of the change.
     assert.deepEqual([watch.events[2]?.object.metadata.labels, watch.events[2]?.object.data], [{ color: 'red' }, { v: '2' }])
     const versions = watch.events.map(({ object }) => Number(object.metadata.resourceVersion))
     assert.deepEqual(
@@ -60,7 +72,7 @@ onEveryEngine('watching', (client) => {
     )
   })
 
-  test('by field: one object of many', async () => {
+  test('by field selector: one object of many', async () => {
     const namespace = await newNamespace(client(), 'watch')
     const watch = await client().watch(`${configMaps(namespace)}?watch=1&fieldSelector=metadata.name=b`)
     for (const name of ['a', 'b', 'c']) await makeConfigMap(client(), namespace, configMapOf(name))
@@ -70,34 +82,36 @@ onEveryEngine('watching', (client) => {
     assert.equal(watch.summary(), 'ADDED b, DELETED b')
   })
 
-  test('all namespaces, and only those asked for', async () => {
-    const here = await newNamespace(client(), 'watch')
-    const there = await newNamespace(client(), 'watch')
+  test('all namespaces, or one', async () => {
+    const firstNamespace = await newNamespace(client(), 'watch')
+    const secondNamespace = await newNamespace(client(), 'watch')
     const { resourceVersion } = (await client().get('/api/v1/configmaps')).json.metadata
-    const everywhere = await client().watch(`/api/v1/configmaps?watch=1&resourceVersion=${resourceVersion}&labelSelector=of=${here}`)
-    const one = await client().watch(`${configMaps(here)}?watch=1&resourceVersion=${resourceVersion}`)
-    await makeConfigMap(client(), there, configMapOf('a', { labels: { of: here } }))
-    await makeConfigMap(client(), here, configMapOf('b', { labels: { of: here } }))
+    const everywhere = await client().watch(
+      `/api/v1/configmaps?watch=1&resourceVersion=${resourceVersion}&labelSelector=of=${firstNamespace}`,
+    )
+    const one = await client().watch(`${configMaps(firstNamespace)}?watch=1&resourceVersion=${resourceVersion}`)
+    await makeConfigMap(client(), secondNamespace, configMapOf('a', { labels: { of: firstNamespace } }))
+    await makeConfigMap(client(), firstNamespace, configMapOf('b', { labels: { of: firstNamespace } }))
     await everywhere.atLeast(2)
     await one.atLeast(1)
     for (const watch of [everywhere, one]) watch.close()
     assert.deepEqual([everywhere.summary(), one.summary()], ['ADDED a, ADDED b', 'ADDED b'])
   })
 
-  test('many watchers and many writers: every change once, in order, for everybody', async () => {
+  test('many watchers and writers: every watcher gets every change once, in order', async () => {
     const namespace = await newNamespace(client(), 'crowd')
     const { resourceVersion } = (await client().get(configMaps(namespace))).json.metadata
     const watches = await Promise.all(
-      Array.from({ length: 20 }, () => client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${resourceVersion}`)),
+      Array.from({ length: 8 }, () => client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${resourceVersion}`)),
     )
-    const objects = 100
+    const objects = 40
     await Promise.all(Array.from({ length: objects }, (_, i) => makeConfigMap(client(), namespace, configMapOf(`o-${i}`))))
     await Promise.all(Array.from({ length: objects }, (_, i) => client().delete(configMaps(namespace, `o-${i}`))))
-    // One that begins late reads the same story from history.
+    // A late watcher reads the same events from history.
     watches.push(await client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${resourceVersion}`))
     for (const watch of watches) await watch.atLeast(2 * objects)
     for (const watch of watches) watch.close()
-    const stories = watches.map(({ events }) =>
+    const eventLists = watches.map(({ events }) =>
       events.map(({ type, object }) => `${object.metadata.resourceVersion} ${type} ${object.metadata.name}`),
     )
     const versions = (watches[0]?.events ?? []).map(({ object }) => Number(object.metadata.resourceVersion))
@@ -105,33 +119,30 @@ onEveryEngine('watching', (client) => {
       versions.every((version, i) => i === 0 || version > (versions[i - 1] ?? 0)),
       'versions grow',
     )
-    for (const story of stories) assert.deepEqual(story, stories[0])
+    for (const eventList of eventLists) assert.deepEqual(eventList, eventLists[0])
   })
 
-  test('timeoutSeconds ends a watch in good order', async () => {
+  test('timeoutSeconds ends a watch cleanly', async () => {
     const namespace = await newNamespace(client(), 'watch')
-    const begin = Date.now()
     const watch = await client().watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=1`)
     await watch.ended
-    const tookMs = Date.now() - begin
-    assert.ok(tookMs >= 900 && tookMs < 40_000, `${tookMs} ms`)
     assert.equal(watch.summary(), '')
   })
 
-  test('bookmarks for whoever allows them, and for nobody else', async () => {
+  test('bookmarks are sent only with allowWatchBookmarks', async () => {
     const namespace = await newNamespace(client(), 'watch')
     await makeConfigMap(client(), namespace, configMapOf('a'))
     const query = `${configMaps(namespace)}?watch=1&timeoutSeconds=4`
-    const allowing = await client().watch(`${query}&allowWatchBookmarks=true`)
-    const plain = await client().watch(query)
-    await Promise.all([allowing.ended, plain.ended])
-    assert.equal(plain.summary(), 'ADDED a')
-    const bookmark = allowing.events.find(({ type }) => type === 'BOOKMARK')
-    assert.ok(bookmark !== undefined, allowing.summary())
+    const withBookmarks = await client().watch(`${query}&allowWatchBookmarks=true`)
+    const withoutBookmarks = await client().watch(query)
+    await Promise.all([withBookmarks.ended, withoutBookmarks.ended])
+    assert.equal(withoutBookmarks.summary(), 'ADDED a')
+    const bookmark = withBookmarks.events.find(({ type }) => type === 'BOOKMARK')
+    assert.ok(bookmark !== undefined, withBookmarks.summary())
     assert.deepEqual([bookmark.object.kind, bookmark.object.apiVersion], ['ConfigMap', 'v1'])
-    assert.ok(Number(bookmark.object.metadata.resourceVersion) >= Number(allowing.events[0]?.object.metadata.resourceVersion))
+    assert.ok(Number(bookmark.object.metadata.resourceVersion) >= Number(withBookmarks.events[0]?.object.metadata.resourceVersion))
     assert.equal(bookmark.object.metadata.name, undefined)
-    // Whoever goes on from a bookmark misses nothing.
+    // A watch that resumes from a bookmark misses nothing.
     const next = await client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${bookmark.object.metadata.resourceVersion}`)
     await makeConfigMap(client(), namespace, configMapOf('b'))
     await next.atLeast(1)
@@ -139,20 +150,17 @@ onEveryEngine('watching', (client) => {
     assert.equal(next.summary(), 'ADDED b')
   })
 
-  test('a version from the future is no error: the watch waits for it', async () => {
+  test('a resourceVersion in the future is no error: the watch waits', async () => {
     const namespace = await newNamespace(client(), 'watch')
     const { resourceVersion } = (await client().get(configMaps(namespace))).json.metadata
     const future = Number(resourceVersion) + 1_000_000
-    const opening = client().watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=1&resourceVersion=${future}`)
-    const begin = Date.now()
-    const watch = await opening
+    const watch = await client().watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=1&resourceVersion=${future}`)
     await watch.ended
     assert.ok(watch.status === 200 || watch.status === 504, String(watch.status))
-    assert.ok(Date.now() - begin < 40_000)
     assert.equal(watch.events.filter(({ type }) => type === 'ADDED').length, 0)
   })
 
-  test('what cannot be asked of a watch', async () => {
+  test('invalid watch parameters are rejected', async () => {
     const path = configMaps(await newNamespace(client(), 'watch'))
     expectFailure(await client().get(`${path}?watch=1&resourceVersion=1&resourceVersionMatch=Exact`), 422, 'Invalid')
     expectFailure(await client().get(`${path}?watch=1&resourceVersion=abc`), 400, 'BadRequest')
@@ -160,10 +168,12 @@ onEveryEngine('watching', (client) => {
     expectStatus(await client().get(`${path}?watch=0`), 200)
   })
 
-  test('a client that goes away is forgotten', async () => {
+  test('a disconnected client is removed', async () => {
     const namespace = await newNamespace(client(), 'watch')
-    const openWatches = async (): Promise<number> =>
-      Number(/^apiserver_longrunning_requests(?:\{[^}]*\})? (\d+)$/m.exec((await client().get('/metrics')).text)?.[1])
+    const openWatches = async (): Promise<number> => {
+      const rows = (await client().get('/metrics')).text.matchAll(/^apiserver_longrunning_requests(?:\{[^}]*\})? (\d+)$/gm)
+      return [...rows].reduce((sum, [, count]) => sum + Number(count), 0)
+    }
     const watches = await Promise.all(Array.from({ length: 30 }, () => client().watch(`${configMaps(namespace)}?watch=1`)))
     assert.ok((await openWatches()) >= 30)
     const others = (await openWatches()) - 30

@@ -1,0 +1,208 @@
+// A server with two worker processes: one store, one port, one audit log, one /metrics; and the end of each process.
+
+import assert from 'node:assert/strict'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { startServer } from 'cluster-apiserver'
+import { ApiClient } from '../../../../test/kit/api-client.js'
+import { configMapOf, configMaps, expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
+import { readMetrics } from '../../../../test/kit/metrics-text.js'
+import { Http2Client } from '../../../../test/kit/network/http2-client.js'
+import { newFolder, runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
+
+const childrenOf = (pid: number): readonly number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+describe('a server with two worker processes', () => {
+  let server: ServerProcess
+  let client: ApiClient
+  let folder: string
+
+  before(async () => {
+    folder = newFolder()
+    const policy = join(folder, 'policy.yaml')
+    writeFileSync(policy, 'apiVersion: audit.cluster.io/v1\nkind: Policy\nrules:\n- level: Metadata\n  omitStages: [RequestReceived]\n')
+    const flags = ['--workers=2', `--audit-policy-file=${policy}`, `--audit-log-path=${join(folder, 'audit.log')}`, '--max-watches=3']
+    server = await ServerProcess.start({ flags })
+    client = new ApiClient(server.access, { keepAlive: false })
+  })
+  after(async () => {
+    client.close()
+    await server.stop()
+  })
+
+  test('the first line of the output names the workers, which all are ready', async () => {
+    assert.match(server.stdout, /, 2 worker processes\)/)
+    assert.equal(childrenOf(server.pid).length, 2)
+    for (let i = 0; i < 4; i++) expectStatus(await client.get('/readyz'), 200)
+  })
+
+  test('a write through one worker is read at once through the other, by its resourceVersion, too', async () => {
+    for (let i = 0; i < 20; i++) {
+      const created = expectStatus(await client.post(configMaps('default'), configMapOf(`shared-${i}`)), 201).json
+      const version = created.metadata.resourceVersion
+      assert.equal(expectStatus(await client.get(configMaps('default', `shared-${i}`)), 200).json.metadata.resourceVersion, version)
+      for (const match of ['', '&resourceVersionMatch=Exact', '&resourceVersionMatch=NotOlderThan']) {
+        const list = expectStatus(await client.get(`${configMaps('default')}?resourceVersion=${version}${match}`), 200).json
+        assert.ok(list.items.some(({ metadata }) => metadata.name === `shared-${i}`))
+      }
+    }
+  })
+
+  test('watches through both workers see every change once, in order', async () => {
+    const list = expectStatus(await client.get(configMaps('default')), 200).json
+    const path = `${configMaps('default')}?watch=1&resourceVersion=${list.metadata.resourceVersion}`
+    const watches = [await client.watch(path), await client.watch(path)]
+    await Promise.all(Array.from({ length: 30 }, (_, i) => client.post(configMaps('default'), configMapOf(`watched-${i}`))))
+    for (const watch of watches) {
+      const events = await watch.atLeast(30)
+      assert.equal(new Set(events.map(({ object }) => object.metadata.name)).size, 30)
+      const versions = events.map(({ object }) => Number(object.metadata.resourceVersion))
+      assert.deepEqual(
+        versions,
+        versions.toSorted((a, b) => a - b),
+      )
+      watch.close()
+    }
+  })
+
+  test('a quota is exact across workers', async () => {
+    expectStatus(await client.post('/api/v1/namespaces', { metadata: { name: 'bounded' } }), 201)
+    const quota = { metadata: { name: 'five' }, spec: { hard: { 'count/configmaps': '5' } } }
+    expectStatus(await client.post('/api/v1/namespaces/bounded/resourcequotas', quota), 201)
+    const used = async () => (await client.get('/api/v1/namespaces/bounded/resourcequotas/five')).json['status']
+    await until(used, (status) => JSON.stringify(status).includes('"used"'))
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => client.post(configMaps('bounded'), configMapOf(`c-${i}`))))
+    const count = (await client.get(configMaps('bounded'))).json.items.length
+    assert.equal(count, 5)
+    assert.ok(outcomes.filter(({ status }) => status === 201).length <= 5)
+    assert.ok(outcomes.some(({ status }) => status === 403))
+  })
+
+  test('/metrics of any worker has the sum of all processes', async () => {
+    const path = configMaps('default', 'counted')
+    for (let i = 0; i < 10; i++) expectStatus(await client.get(path), 404)
+    for (let i = 0; i < 2; i++) {
+      const metrics = readMetrics(expectStatus(await client.get('/metrics'), 200).text)
+      assert.equal(metrics.sum('apiserver_request_total', { code: '404', resource: 'configmaps', verb: 'GET' }), 10)
+      assert.equal(metrics.sum('apiserver_worker_processes'), 2)
+      assert.equal(metrics.sum('leader_election_master_status'), 1)
+      const processes = metrics.samples
+        .filter(({ name }) => name === 'process_resident_memory_bytes')
+        .map(({ labels }) => labels['process'])
+      assert.deepEqual(processes.toSorted(), ['primary', 'worker-1', 'worker-2'])
+    }
+  })
+
+  test('one audit log has whole lines of all workers, each event once', async () => {
+    const paths = Array.from({ length: 40 }, (_, i) => configMaps('default', `audited-${i}`))
+    await Promise.all(paths.map((path) => client.get(path)))
+    const events = () =>
+      readFileSync(join(folder, 'audit.log'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { readonly requestURI: string })
+        .filter(({ requestURI }) => requestURI.includes('/audited-'))
+    await until(
+      async () => events().length,
+      (count) => count >= paths.length,
+    )
+    assert.deepEqual(
+      events()
+        .map(({ requestURI }) => requestURI)
+        .toSorted(),
+      paths.toSorted(),
+    )
+  })
+
+  test('HTTP/2 connections are served', async () => {
+    const http2 = new Http2Client(server.access)
+    const responses = await Promise.all(Array.from({ length: 10 }, () => http2.send('GET', configMaps('default'))))
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([200]))
+    http2.close()
+  })
+
+  test('a killed worker is replaced: nothing acknowledged is lost', async () => {
+    const names: string[] = []
+    const [victim] = childrenOf(server.pid)
+    assert.ok(victim !== undefined)
+    for (let i = 0; i < 30; i++) {
+      if (i === 10) process.kill(victim, 'SIGKILL')
+      const name = `survives-${i}`
+      const status = await client.post(configMaps('default'), configMapOf(name)).then(
+        (response) => response.status,
+        () => 0,
+      )
+      if (status === 201) names.push(name)
+    }
+    await until(async () => childrenOf(server.pid).length === 2 && !childrenOf(server.pid).includes(victim), Boolean)
+    await until(async () => /the worker process serves again/.test(server.stderr), Boolean)
+    assert.match(server.stderr, /"signal":"SIGKILL".*a worker process has ended; starting another/)
+    for (let i = 0; i < 2; i++) {
+      const stored = new Set((await client.get(configMaps('default'))).json.items.map(({ metadata }) => metadata.name))
+      assert.deepEqual(
+        names.filter((name) => !stored.has(name)),
+        [],
+      )
+    }
+  })
+
+  test('when the primary is killed, its workers end with one line each', async () => {
+    const workers = childrenOf(server.pid)
+    server.signal('SIGKILL')
+    await until(
+      async () => workers.some(isRunning),
+      (some) => !some,
+    )
+    await until(
+      async () => server.stderr.match(/because the primary process is gone/g)?.length ?? 0,
+      (count) => count === 2,
+    )
+    const { dataDir } = server
+    server = await ServerProcess.start({ dataDir, flags: ['--workers=2', '--shutdown-delay-duration=1s'] })
+    client.close()
+    client = new ApiClient(server.access, { keepAlive: false })
+    expectStatus(await client.get(configMaps('default', 'survives-0')), 200)
+  })
+
+  test('startServer refuses workers, because it runs in the process of its caller', async () => {
+    await assert.rejects(startServer({ workers: 2 }), /"workers" must be 1: only the command cluster-apiserver can start worker processes/)
+    const dataDir = newFolder()
+    await assert.rejects(startServer({ dataDir, flags: ['--workers=2'] }), /--workers: startServer runs in the process of its caller/)
+    rmSync(dataDir, { recursive: true })
+  })
+
+  test('a port that is in use is explained, and no process stays', async () => {
+    const { code, stderr } = await runCommand(['--workers=2', `--secure-port=${server.port}`, `--data-dir=${join(folder, 'second')}`])
+    assert.equal(code, 1)
+    assert.match(stderr, /^cluster-apiserver: port \d+ of 127\.0\.0\.1 is in use by another process/m)
+  })
+
+  test('SIGTERM ends all processes: readiness fails, requests end, exit code 0', async () => {
+    const workers = childrenOf(server.pid)
+    const watch = await client.watch(`${configMaps('default')}?watch=1`)
+    server.signal('SIGTERM')
+    await untilStatus(() => client.get('/readyz'), 500)
+    await untilStatus(() => client.get('/readyz'), 500)
+    expectStatus(await client.post(configMaps('default'), configMapOf('late')), 201)
+    const { code } = await server.exited
+    await watch.ended
+    assert.equal(code, 0)
+    assert.deepEqual(workers.filter(isRunning), [])
+    assert.doesNotMatch(server.stderr, /primary process is gone|ended; starting/)
+  })
+})
