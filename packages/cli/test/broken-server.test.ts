@@ -1,11 +1,11 @@
-// Servers that answer with nonsense, or without end: clusterctl says so, and ends.
+// Invalid responses of a server are errors with the path of the field.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { newFolder } from '../kit/server-process.js'
-import { runHere } from './run-here.js'
+import { newFolder } from '../../../test/kit/server-process.js'
+import { runInProcess } from './run-in-process.js'
 
 const discovery = (resource: object): object => ({
   kind: 'APIGroupDiscoveryList',
@@ -15,46 +15,43 @@ const discovery = (resource: object): object => ({
 })
 const none = { kind: 'APIGroupDiscoveryList', items: [] }
 
-/** What `get things` says of a server with these answers, and how often that was asked for things. */
-async function getThings(answers: { readonly [path: string]: unknown }) {
-  let asked = 0
+/** Output of `get things` as table and JSON, and the number of requests for things. */
+async function getThings(responses: { readonly [path: string]: unknown }) {
+  let requests = 0
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?')[0] as string
-    if (path === '/api/v1/things' && ++asked > 1000) return void response.destroy()
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(answers[path] ?? none))
+    if (path === '/api/v1/things' && ++requests > 1000) return void response.destroy()
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(responses[path] ?? none))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const words = ['get', 'things', `--server=${url}`, `--cache-dir=${newFolder()}`, '--kubeconfig=/dev/null']
-  const table = await runHere(words)
-  const json = await runHere([...words, '-o', 'json'])
+  const args = ['get', 'things', `--server=${url}`, `--cache-dir=${newFolder()}`, '--kubeconfig=/dev/null']
+  const table = await runInProcess(args)
+  const json = await runInProcess([...args, '-o', 'json'])
   server.close()
   server.closeAllConnections()
-  return { table, json, asked }
+  return { table, json, requests }
 }
 
-test('what cannot be read is told with its place, and not as an error of a program', async () => {
-  for (const [answers, complaint] of [
-    [
-      { '/api': { kind: 'APIGroupDiscoveryList', items: 7 } },
-      /^error: the server gave \/api in a form that cannot be read: items is no list\n/,
-    ],
-    [{ '/api': discovery({ responseKind: { kind: {} } }) }, /resources\[0\]\.responseKind\.kind is no text/],
-    [{ '/api': discovery({ shortNames: 'th' }) }, /resources\[0\]\.shortNames is no list/],
+test('discovery, tables and lists with wrong types are reported by field', async () => {
+  for (const [responses, errorPattern] of [
+    [{ '/api': { kind: 'APIGroupDiscoveryList', items: 7 } }, /^error: the server returned \/api with a wrong type: items is not a list\n/],
+    [{ '/api': discovery({ responseKind: { kind: {} } }) }, /resources\[0\]\.responseKind\.kind is not a string/],
+    [{ '/api': discovery({ shortNames: 'th' }) }, /resources\[0\]\.shortNames is not a list/],
   ] as const) {
-    const { table } = await getThings(answers)
+    const { table } = await getThings(responses)
     assert.deepEqual([table.code, table.stdout], [1, ''])
-    assert.match(table.stderr, complaint)
+    assert.match(table.stderr, errorPattern)
   }
-  for (const [things, complaint] of [
-    [{ kind: 'ThingList', items: [] }, /^error: the server was asked for a table and gave ThingList\n/],
-    [{ kind: 'Table', columnDefinitions: 'all', rows: [] }, /a table in a form that cannot be read: columnDefinitions is no list/],
-    [{ kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [null] }, /rows\[0\] is no object/],
-    [{ kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [{ cells: {} }] }, /rows\[0\]\.cells is no list/],
+  for (const [things, errorPattern] of [
+    [{ kind: 'ThingList', items: [] }, /^error: the server returned ThingList instead of a Table\n/],
+    [{ kind: 'Table', columnDefinitions: 'all', rows: [] }, /a table with a wrong type: columnDefinitions is not a list/],
+    [{ kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [null] }, /rows\[0\] is not an object/],
+    [{ kind: 'Table', columnDefinitions: [{ name: 'Name' }], rows: [{ cells: {} }] }, /rows\[0\]\.cells is not a list/],
   ] as const) {
     const { table } = await getThings({ '/api': discovery({}), '/api/v1/things': things })
     assert.equal(table.code, 1)
-    assert.match(table.stderr, complaint)
+    assert.match(table.stderr, errorPattern)
   }
   for (const items of ['all', [null], ['a']]) {
     const { json } = await getThings({
@@ -62,17 +59,6 @@ test('what cannot be read is told with its place, and not as an error of a progr
       '/api/v1/things': { kind: 'ThingList', apiVersion: 'v1', metadata: {}, items },
     })
     assert.equal(json.code, 1)
-    assert.match(json.stderr, /^error: the server gave a list/)
+    assert.match(json.stderr, /^error: the server returned a list/)
   }
-})
-
-test('pages without end are not followed', async () => {
-  const metadata = { continue: 'again' }
-  const things = { kind: 'Table', apiVersion: 'v1', metadata, columnDefinitions: [{ name: 'Name' }], rows: [{ cells: ['a'] }], items: [{}] }
-  const { table, json, asked } = await getThings({ '/api': discovery({}), '/api/v1/things': things })
-  for (const { code, stderr } of [table, json]) {
-    assert.equal(code, 1)
-    assert.match(stderr, /^error: the list has no end: the server names the same page as the next one again\n/)
-  }
-  assert.equal(asked, 4)
 })

@@ -1,4 +1,4 @@
-// A request for a certificate, for tests that approve and deny such requests.
+// PKCS #10 certificate signing request for tests.
 
 /** Made with openssl, for CN=test. */
 export const signingRequest = `-----BEGIN CERTIFICATE REQUEST-----

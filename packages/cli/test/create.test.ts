@@ -1,16 +1,16 @@
-// What `create` makes of its flags, kind by kind; what is expected here is what kubectl v1.27 made of them, without empty fields.
+// Objects of `create` by command line; expected objects were created by kubectl v1.27, without empty fields.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readYaml } from '../../src/codec/yaml/read-yaml.js'
-import { play } from './play.js'
+import { readYaml } from '../../api/src/codec/yaml/read-yaml.js'
+import { useServer } from './harness.js'
 
-const start = play()
+const start = useServer()
 
-/** The command, and what it makes, in YAML. */
-const made: readonly (readonly [string, string])[] = [
+/** Command line and created object in YAML. */
+const created: readonly (readonly [string, string])[] = [
   [
     'quota q --hard=pods=2 --scopes=BestEffort',
     '{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {pods: "2"}, scopes: [BestEffort]}}',
@@ -74,21 +74,21 @@ const made: readonly (readonly [string, string])[] = [
   ],
 ]
 
-test('what is made, and that the server takes it', async () => {
+test('create builds the objects of kubectl, and the server accepts them', async () => {
   const { run } = start()
-  for (const [line, expected] of made) {
-    const words = ['create', ...line.split(' ')]
-    const behind = words.indexOf('--')
-    const dry = (mode: string) => run(words.toSpliced(behind < 0 ? words.length : behind, 0, `--dry-run=${mode}`, '-o', 'json'))
-    const { stdout, stderr } = await dry('client')
+  for (const [line, expected] of created) {
+    const args = ['create', ...line.split(' ')]
+    const separator = args.indexOf('--')
+    const dryRun = (mode: string) => run(args.toSpliced(separator < 0 ? args.length : separator, 0, `--dry-run=${mode}`, '-o', 'json'))
+    const { stdout, stderr } = await dryRun('client')
     assert.deepEqual(JSON.parse(stdout || '{}'), readYaml(expected).value, `${line}: ${stderr}`)
-    const taken = await dry('server')
-    assert.equal(taken.code, 0, `${line}: ${taken.stderr}`)
+    const accepted = await dryRun('server')
+    assert.equal(accepted.code, 0, `${line}: ${accepted.stderr}`)
   }
 })
 
-test('what is refused, with the reason', async () => {
-  const { here, folder } = start()
+test('create rejects incomplete and contradictory flags', async () => {
+  const { runHere, folder } = start()
   const file = join(folder, 'no-certificate')
   writeFileSync(file, 'nothing')
   const cases: readonly (readonly [string, RegExp])[] = [
@@ -101,7 +101,7 @@ test('what is refused, with the reason', async () => {
     ['ingress i', /every ingress has to either specify a default-backend/],
     ['ingress i --rule=x/y=z', /should be in format host\/path=svcname:svcport/],
     ['secret docker-registry s --docker-username=u', /either --from-file or the combination/],
-    [`secret tls s --cert=${file} --key=${file}`, /failed to read the certificate/],
+    [`secret tls s --cert=${file} --key=${file}`, /cannot read the certificate or key/],
     ['secret tls s --from-literal=a=b', /unknown flag: --from-literal/],
     ['service clusterip s', /at least one tcp port specifier must be provided/],
     ['service clusterip s --tcp=x', /--tcp takes PORT or PORT:TARGET/],
@@ -111,14 +111,14 @@ test('what is refused, with the reason', async () => {
     ['token default --bound-object-kind=Pod', /--bound-object-name is required/],
     ['token default --bound-object-kind=Node --bound-object-name=x', /supported --bound-object-kind values are Pod, Secret/],
   ]
-  for (const [line, complaint] of cases) {
-    const { code, stderr } = await here(['create', ...line.split(' ')])
+  for (const [line, errorPattern] of cases) {
+    const { code, stderr } = await runHere(['create', ...line.split(' ')])
     assert.equal(code, 1, line)
-    assert.match(stderr, complaint, line)
+    assert.match(stderr, errorPattern, line)
   }
 })
 
-test('a job from a cron job', async () => {
+test('create job --from=cronjob/NAME', async () => {
   const { ok } = start()
   await ok('create', 'cronjob', 'nightly', '--image=busybox', '--schedule=@daily')
   assert.equal(await ok('create', 'job', 'now', '--from=cronjob/nightly'), 'job.batch/now created\n')

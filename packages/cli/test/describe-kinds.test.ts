@@ -1,15 +1,15 @@
-// Descriptions of the kinds that are neither workloads nor what these use: one object of each.
+// describe of RBAC, quotas, networking, volumes, autoscalers and certificate signing requests.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasLines } from './has-lines.js'
-import { play } from './play.js'
-import { signingRequest } from './signing-request.js'
+import { assertLines } from './assert-lines.js'
+import { signingRequest } from './certificate-signing-request.js'
+import { useServer } from './harness.js'
 
-const start = play()
+const start = useServer()
 
-test('rights, limits, ways to pods, volumes, autoscalers and requests for certificates', async () => {
-  const { run, here } = start()
+test('describe prints the sections of each kind', async () => {
+  const { run, runHere } = start()
   const objects = [
     {
       apiVersion: 'rbac.authorization.cluster.io/v1',
@@ -117,8 +117,8 @@ test('rights, limits, ways to pods, volumes, autoscalers and requests for certif
     },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' }, imagePullSecrets: [{ name: 'images' }] },
   ]
-  const made = await run(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
-  assert.equal(made.code, 0, made.stderr)
+  const created = await run(['create', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
+  assert.equal(created.code, 0, created.stderr)
   const cases: readonly (readonly [string, ...RegExp[]])[] = [
     [
       'clusterrole/described',
@@ -154,9 +154,9 @@ test('rights, limits, ways to pods, volumes, autoscalers and requests for certif
     ['csr/asked', /^Signer: +example\.com\/x$/, /^Status: +Pending$/, /^ {2}Common Name: +test$/],
     ['sa/robot', /^Image pull secrets: +images \(not found\)$/, /^Tokens: +<none>$/],
   ]
-  for (const [words, ...lines] of cases) {
-    const { code, stdout, stderr } = await here(['describe', words])
-    assert.equal(code, 0, `${words}: ${stderr}`)
-    hasLines(stdout, ...lines)
+  for (const [args, ...lines] of cases) {
+    const { code, stdout, stderr } = await runHere(['describe', args])
+    assert.equal(code, 0, `${args}: ${stderr}`)
+    assertLines(stdout, ...lines)
   }
 })

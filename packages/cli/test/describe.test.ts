@@ -1,11 +1,11 @@
-// clusterctl describe: the kinds that are looked at most have sections of their own, with what belongs to them; all others an outline.
+// describe of pods, workloads, services, nodes, claims, namespaces, config maps, secrets, events and other kinds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasLines } from './has-lines.js'
-import { play } from './play.js'
+import { assertLines } from './assert-lines.js'
+import { useServer } from './harness.js'
 
-const start = play()
+const start = useServer()
 
 const labels = { app: 'shop' }
 const template = {
@@ -29,12 +29,11 @@ const template = {
   },
 }
 
-/** Lines in this order, with others between them. */
-test('pods and what keeps them running', async () => {
+test('describe of pods and workloads', async () => {
   const { ok, server } = start()
   const { core, apps, batch } = server.client
   const { namespace } = { namespace: 'default' }
-  const made = await apps.v1
+  const created = await apps.v1
     .deployments(namespace)
     .create({ metadata: { name: 'web', labels }, spec: { replicas: 2, selector: { matchLabels: labels }, template } })
   const ownerOf = (kind: string, { metadata }: { readonly metadata?: { readonly name?: string; readonly uid?: string } }) => ({
@@ -46,8 +45,8 @@ test('pods and what keeps them running', async () => {
   })
   const hashed = { ...labels, 'pod-template-hash': 'abc' }
   const set = await apps.v1.replicaSets(namespace).create({
-    metadata: { name: 'web-abc', labels: hashed, ownerReferences: [ownerOf('Deployment', made)] },
-    spec: { replicas: 2, selector: { matchLabels: hashed }, template: { ...(made.spec?.template ?? {}), metadata: { labels: hashed } } },
+    metadata: { name: 'web-abc', labels: hashed, ownerReferences: [ownerOf('Deployment', created)] },
+    spec: { replicas: 2, selector: { matchLabels: hashed }, template: { ...(created.spec?.template ?? {}), metadata: { labels: hashed } } },
   })
   await core.v1
     .pods(namespace)
@@ -63,7 +62,7 @@ test('pods and what keeps them running', async () => {
       ],
     },
   })
-  hasLines(
+  assertLines(
     await ok('describe', 'pod', 'web-abc-1'),
     /^Name: +web-abc-1$/,
     /^Namespace: +default$/,
@@ -105,7 +104,7 @@ test('pods and what keeps them running', async () => {
     /^Tolerations: /,
     /^Events: +<none>$/,
   )
-  hasLines(
+  assertLines(
     await ok('describe', 'deployment/web'),
     /^CreationTimestamp: +\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}$/,
     /^Selector: +app=shop$/,
@@ -118,7 +117,7 @@ test('pods and what keeps them running', async () => {
     /^OldReplicaSets: +<none>$/,
     /^NewReplicaSet: +web-abc \(0\/2 replicas created\)$/,
   )
-  hasLines(
+  assertLines(
     await ok('describe', 'rs', 'web-abc'),
     /^Selector: +app=shop,pod-template-hash=abc$/,
     /^Controlled By: +Deployment\/web$/,
@@ -128,7 +127,7 @@ test('pods and what keeps them running', async () => {
   await batch.v1
     .jobs(namespace)
     .create({ metadata: { name: 'count' }, spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } })
-  hasLines(
+  assertLines(
     await ok('describe', 'job', 'count'),
     /^Parallelism: +1$/,
     /^Completions: +1$/,
@@ -136,7 +135,7 @@ test('pods and what keeps them running', async () => {
   )
 })
 
-test('services, nodes, claims, and namespaces with their limits', async () => {
+test('describe of services, nodes, claims, and namespaces with quotas and limits', async () => {
   const { ok, server } = start()
   const { v1 } = server.client.core
   await v1.services('default').create({
@@ -145,7 +144,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
   })
   const addresses = [1, 2, 3, 4].map((i) => ({ ip: `10.1.0.${i}` }))
   await v1.endpoints('default').create({ metadata: { name: 'shop' }, subsets: [{ addresses, ports: [{ name: 'plain', port: 8080 }] }] })
-  hasLines(
+  assertLines(
     await ok('describe', 'svc', 'shop'),
     /^Selector: +app=shop$/,
     /^Type: +ClusterIP$/,
@@ -168,7 +167,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
       })),
     },
   })
-  hasLines(
+  assertLines(
     await ok('describe', 'node', 'one'),
     /^Name: +one$/,
     /^Taints: +gpu=yes:NoSchedule$/,
@@ -184,7 +183,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
   await v1
     .persistentVolumeClaims('default')
     .create({ metadata: { name: 'files' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } })
-  hasLines(
+  assertLines(
     await ok('describe', 'pvc', 'files'),
     /^Status: +Pending$/,
     /^Finalizers: +\[\S+\/pvc-protection\]$/,
@@ -194,7 +193,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
   await v1.namespaces().create({ metadata: { name: 'limited' } })
   await v1.resourceQuotas('limited').create({ metadata: { name: 'few' }, spec: { hard: { pods: '3' } } })
   await v1.limitRanges('limited').create({ metadata: { name: 'small' }, spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } })
-  hasLines(
+  assertLines(
     await ok('describe', 'ns', 'limited'),
     /^Status: +Active$/,
     /^Resource Quotas$/,
@@ -205,7 +204,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
   )
 })
 
-test('what is kept: config maps whole, secrets without what is in them; and events', async () => {
+test('describe of config maps with values, secrets without values, and events', async () => {
   const { ok, server } = start()
   const { v1 } = server.client.core
   const map = await v1
@@ -220,7 +219,7 @@ test('what is kept: config maps whole, secrets without what is in them; and even
   )
   await v1.secrets('default').create({ metadata: { name: 'keys' }, type: 'Opaque', stringData: { main: 'opensesame' } })
   const secret = await ok('describe', 'secret', 'keys')
-  hasLines(secret, /^Type: +Opaque$/, /^Data$/, /^====$/, /^main: +10 bytes$/)
+  assertLines(secret, /^Type: +Opaque$/, /^Data$/, /^====$/, /^main: +10 bytes$/)
   assert.doesNotMatch(secret, /opensesame|b3BlbnNlc2FtZQ/)
   const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
   await v1.events('default').create({
@@ -234,7 +233,7 @@ test('what is kept: config maps whole, secrets without what is in them; and even
     lastTimestamp: now,
     source: { component: 'tester' },
   })
-  hasLines(
+  assertLines(
     await ok('describe', 'cm', 'text'),
     /^Events:$/,
     /^ {2}Type +Reason +Age +From +Message$/,
@@ -242,7 +241,7 @@ test('what is kept: config maps whole, secrets without what is in them; and even
     /^ {2}Warning +TooLong +.* +tester +nobody reads it$/,
   )
   assert.doesNotMatch(await ok('describe', 'cm', 'text', '--show-events=false'), /nobody/)
-  hasLines(
+  assertLines(
     await ok('describe', 'event', 'text.1'),
     /^Count: +4$/,
     /^Event Time: +<nil>$/,
@@ -254,9 +253,9 @@ test('what is kept: config maps whole, secrets without what is in them; and even
   )
 })
 
-test('all other kinds are an outline; what is not there is told, and the others are shown', async () => {
+test('kinds without a description of their own list all fields; missing or forbidden objects do not stop describe', async () => {
   const { ok, run } = start()
-  hasLines(
+  assertLines(
     await ok('describe', 'flowschema', 'exempt'),
     /^Name: +exempt$/,
     /^API Version: +flowcontrol\./,
@@ -269,8 +268,8 @@ test('all other kinds are an outline; what is not there is told, and the others 
   assert.match(stderr, /namespaces "none" not found/)
   assert.match(stdout, /^Name: +default$/m)
   assert.equal((await run(['describe', 'crd'])).stderr, 'No resources found in default namespace.\n')
-  // What may not be seen is left out.
+  // Endpoints that the user is not authorized to list are shown as <unknown>.
   await ok('create', 'clusterrole', 'see-services', '--verb=get,list', '--resource=services,events')
   await ok('create', 'clusterrolebinding', 'see-services', '--clusterrole=see-services', '--user=bob')
-  hasLines((await run(['describe', 'svc', 'shop', '--as', 'bob'])).stdout, /^Endpoints: +<unknown>$/)
+  assertLines((await run(['describe', 'svc', 'shop', '--as', 'bob'])).stdout, /^Endpoints: +<unknown>$/)
 })

@@ -1,19 +1,19 @@
-// A dry run changes nothing, whichever command was asked for one.
+// Every command with the flag --dry-run.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { commands } from '../../src/cli/command-table.js'
-import { makeWithOpenssl } from '../kit/openssl-request.js'
-import { play } from './play.js'
-import { signingRequest } from './signing-request.js'
+import { makeWithOpenssl } from '../../../test/kit/openssl-request.js'
+import { commands } from '../src/command-line/command-table.js'
+import { signingRequest } from './certificate-signing-request.js'
+import { useServer } from './harness.js'
 
-const start = play()
+const start = useServer()
 const namespace = 'default'
 const group = 'rbac.authorization.cluster.io'
 
-/** Every command that can be tried out, in an order in which each has something to do. FILE is a file with a config map, ROLES one with a role. */
+/** Every command with --dry-run, in an order in which each changes something. Upper-case words are files. */
 const lines: readonly string[] = [
   'create -f FILE',
   'create namespace made',
@@ -44,10 +44,12 @@ const lines: readonly string[] = [
   'annotate cm filed a=b',
   'scale deployment web --replicas=7',
   'set image deployment web web=web:3',
+  'set env deployment web A=b',
   'run made-pod --image=x',
   'expose deployment web --port=80',
   'cordon node',
   'uncordon node',
+  'drain node',
   'taint node node a=b:NoSchedule',
   'rollout undo deployment/web',
   'rollout restart deployment/web',
@@ -59,8 +61,8 @@ const lines: readonly string[] = [
   'delete cm filed',
 ]
 
-test('nothing is stored in a dry run of any command, and something is without', async () => {
-  const { server, folder, here } = start()
+test('with --dry-run commands store nothing, without it they do', async () => {
+  const { server, folder, runHere } = start()
   const { apps, batch, core, certificates, networking, policy, rbacAuthorization, scheduling } = server.client
   const template = (image: string) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } })
   const web = await apps.v1
@@ -114,42 +116,47 @@ test('nothing is stored in a dry run of any command, and something is without', 
     rbacAuthorization.v1.roleBindings(namespace),
     rbacAuthorization.v1.clusterRoleBindings(),
   ]
-  // Loops of the server write to these as they count.
-  const counted = [core.v1.resourceQuotas(namespace), policy.v1.podDisruptionBudgets(namespace), batch.v1.jobs(namespace)]
-  const stored = async (): Promise<string> => {
-    const lists = await Promise.all([...collections, ...counted].map((collection) => collection.metadata.list()))
+  // Controllers update the status of these.
+  const statusCollections = [core.v1.resourceQuotas(namespace), policy.v1.podDisruptionBudgets(namespace), batch.v1.jobs(namespace)]
+  const storedObjects = async (): Promise<string> => {
+    const lists = await Promise.all([...collections, ...statusCollections].map((collection) => collection.metadata.list()))
     const versionOf = (i: number, version = ''): string => (i < collections.length ? version : '')
     return lists
       .flatMap(({ items }, i) => items.map(({ metadata }) => `${i} ${metadata?.name} ${versionOf(i, metadata?.resourceVersion)}`))
       .join('\n')
   }
-  /** Of the whole store: as long as it is the same nothing was stored, and nothing need be listed. */
+  /** resourceVersion of the store: unchanged if nothing was stored. */
   const version = async (): Promise<string | undefined> =>
     (await core.v1.namespaces().metadata.list({ limit: 1 })).metadata?.resourceVersion
-  const tried = new Set<string>()
+  const testedCommands = new Set<string>()
+  let before = await storedObjects()
+  let versionBefore = ''
   for (const line of lines) {
-    const words = line.split(' ').map((word) => files[word] ?? word)
+    const args = line.split(' ').map((word) => files[word] ?? word)
     const run = async (...more: readonly string[]): Promise<string> => {
-      const { code, stdout, stderr } = await here([...words, ...more])
+      const { code, stdout, stderr } = await runHere([...args, ...more])
       assert.equal(code, 0, `${line} ${more.join(' ')}: ${stderr}`)
       return stdout
     }
-    const versionBefore = await version()
-    const before = await stored()
+    const versionNow = await version()
+    if (versionNow !== versionBefore) before = await storedObjects()
     assert.match(await run('--dry-run=server'), / \(server dry run\)\n$/, line)
     assert.match(await run('--dry-run=client'), / \(dry run\)\n$/, line)
-    if ((await version()) !== versionBefore) assert.equal(await stored(), before, line)
+    if ((await version()) !== versionNow) assert.equal(await storedObjects(), before, line)
     assert.doesNotMatch(await run(), /dry run/)
-    assert.notEqual(await stored(), before, line)
-    tried.add(Object.keys(commands).findLast((name) => line.startsWith(`${name} `)) ?? '')
+    versionBefore = (await version()) ?? ''
+    const after = await storedObjects()
+    assert.notEqual(after, before, line)
+    before = after
+    testedCommands.add(Object.keys(commands).findLast((name) => line.startsWith(`${name} `)) ?? '')
   }
   for (const [name, entry] of Object.entries(commands))
-    if ('dry-run' in (await entry.load()).flags) assert.ok(tried.has(name), `the dry run of "${name}" is not tried out here`)
+    if ('dry-run' in (await entry.load()).flags) assert.ok(testedCommands.has(name), `the dry run of "${name}" is not tested here`)
 })
 
-test('what a dry run on this side shows has the change in it', async () => {
-  const { server, here } = start()
+test('--dry-run=client prints the changed object', async () => {
+  const { server, runHere } = start()
   await server.client.core.v1.configMaps(namespace).create({ metadata: { name: 'shown', labels: { old: 'x', kept: 'y' } } })
-  const { stdout } = await here(['label', 'cm', 'shown', 'new=z', 'old-', '--dry-run=client', '-o', 'jsonpath={.metadata.labels}'])
+  const { stdout } = await runHere(['label', 'cm', 'shown', 'new=z', 'old-', '--dry-run=client', '-o', 'jsonpath={.metadata.labels}'])
   assert.deepEqual(JSON.parse(stdout), { kept: 'y', new: 'z' })
 })

@@ -1,4 +1,4 @@
-// The agent of a node that speaks to WebSockets, as far as tests need it: commands are run on this machine, ports are those of this machine.
+// Fake kubelet over WebSocket: runs exec commands and forwards ports on this machine.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -6,31 +6,35 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-const key = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+/** Appended to the key of the client, as RFC 6455 demands. */
+const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Of the protocol, as an agent knows them; older ones do not know the fifth. */
-export const knownVersions = ['v4.', 'v5.']
+/** Supported subprotocol versions; tests remove v5. */
+export const supportedVersions = ['v4.', 'v5.']
 
-/** For `interceptUpgrade` of the agent: true where it took the connection. */
-export function serveSocket(request: IncomingMessage, socket: Duplex): boolean {
+/** Handles Upgrade requests to the test kubelet; returns false if the request is not for a WebSocket. */
+export function serveKubeletSocket(request: IncomingMessage, socket: Duplex): boolean {
   if (request.headers.upgrade?.toLowerCase() !== 'websocket') return false
-  const url = new URL(request.url ?? '/', 'http://agent')
+  const url = new URL(request.url ?? '/', 'http://kubelet')
   const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(/, */)
-  const protocol = offered.find((one) => knownVersions.some((version) => one.startsWith(version))) ?? ''
-  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}${key}`).digest('base64')
+  const protocol = offered.find((name) => supportedVersions.some((version) => name.startsWith(version))) ?? ''
+  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}${webSocketGuid}`).digest('base64')
   const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket', `Sec-WebSocket-Accept: ${accept}`]
   socket.write(`${[...head, ...(protocol === '' ? [] : [`Sec-WebSocket-Protocol: ${protocol}`])].join('\r\n')}\r\n\r\n`)
   socket.on('error', () => socket.destroy())
-  if (url.pathname.startsWith('/exec')) runCommand(url, socket, protocol)
+  if (url.pathname.startsWith('/exec')) runCommand(url.searchParams.getAll('command'), url, socket, protocol)
+  else if (url.pathname.startsWith('/attach')) runCommand(attachedCommand, url, socket, protocol)
   else forwardPort(Number(url.searchParams.get('port') ?? url.searchParams.get('ports')), socket)
   return true
 }
 
-function runCommand({ searchParams }: URL, socket: Duplex, protocol: string): void {
-  const [command = '', ...args] = searchParams.getAll('command')
+/** Main process of every container, for attach. */
+const attachedCommand = ['sh', '-c', 'echo attached; while read line; do echo "echo $line"; done; exit 4']
+
+function runCommand([command = '', ...args]: readonly string[], { searchParams }: URL, socket: Duplex, protocol: string): void {
   const child = spawn(command, args)
   socket.on('close', () => child.kill())
-  // What is written to a command that has ended is lost.
+  // Ignores writes after the command has ended.
   child.stdin.on('error', () => undefined)
   if (searchParams.get('input') === '1' || searchParams.get('stdin') === 'true')
     onMessages(socket, (data) => {
@@ -52,11 +56,11 @@ function runCommand({ searchParams }: URL, socket: Duplex, protocol: string): vo
   })
 }
 
-/** The first message of each channel repeats the number of the port. */
+/** The first message of each channel is the port number. */
 function forwardPort(port: number, socket: Duplex): void {
-  const number = Buffer.alloc(2)
-  number.writeUInt16LE(port)
-  for (const channel of [0, 1]) send(socket, channel, number)
+  const portBytes = Buffer.alloc(2)
+  portBytes.writeUInt16LE(port)
+  for (const channel of [0, 1]) send(socket, channel, portBytes)
   const target = connect(port, '127.0.0.1')
   target.on('data', (data) => send(socket, 0, data))
   target.on('end', () => socket.end(Buffer.from([0x88, 0])))
@@ -69,20 +73,20 @@ function forwardPort(port: number, socket: Duplex): void {
   )
 }
 
-function onMessages(socket: Duplex, take: (data: Buffer) => void, end: () => void = () => undefined): void {
+function onMessages(socket: Duplex, onData: (data: Buffer) => void, end: () => void = () => undefined): void {
   let rest: Buffer = Buffer.alloc(0)
   socket.on('data', (data: Buffer) => {
     rest = Buffer.concat([rest, data])
-    for (let frame = takeFrame(rest); frame !== undefined; frame = takeFrame(rest)) {
+    for (let frame = readFrame(rest); frame !== undefined; frame = readFrame(rest)) {
       rest = frame.rest
       if (frame.opcode === 8) end()
-      else if (frame.opcode <= 2) take(frame.payload)
+      else if (frame.opcode <= 2) onData(frame.payload)
     }
   })
 }
 
 function send(socket: Duplex, channel: number, data: Buffer): void {
-  // Frames of less than 64 kB, whose length is written in two bytes.
+  // Frames below 64 KiB need no eight-byte length.
   for (let at = 0; at === 0 || at < data.length; at += 32_768) sendFrame(socket, channel, data.subarray(at, at + 32_768))
 }
 
@@ -92,8 +96,8 @@ function sendFrame(socket: Duplex, channel: number, data: Buffer): void {
   if (!socket.destroyed) socket.write(Buffer.concat([head, Buffer.from([channel]), data]))
 }
 
-/** One masked frame, where all of it is there. */
-function takeFrame(bytes: Buffer): { readonly opcode: number; readonly payload: Buffer; readonly rest: Buffer } | undefined {
+/** Returns one masked frame, or undefined if the frame is incomplete. */
+function readFrame(bytes: Buffer): { readonly opcode: number; readonly payload: Buffer; readonly rest: Buffer } | undefined {
   if (bytes.length < 6) return undefined
   const short = (bytes[1] as number) & 127
   const start = short === 127 ? 10 : short === 126 ? 4 : 2

@@ -1,12 +1,12 @@
-// The commands that change client configurations: which file, and what of it.
+// `config` commands: which kubeconfig file they change, and how.
 
 import assert from 'node:assert/strict'
 import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { readYaml } from '../../src/codec/yaml/read-yaml.js'
-import { newFolder } from '../kit/server-process.js'
-import { runHere } from './run-here.js'
+import { newFolder } from '../../../test/kit/server-process.js'
+import { readYaml } from '../../api/src/codec/yaml/read-yaml.js'
+import { runInProcess } from './run-in-process.js'
 
 const variables = ['CLUSTERCONFIG', 'KUBECONFIG'] as const
 const before = variables.map((name) => process.env[name])
@@ -15,24 +15,24 @@ beforeEach(() => {
   folder = newFolder()
 })
 afterEach(() => {
-  for (const [i, name] of variables.entries()) use(name, before[i])
+  for (const [i, name] of variables.entries()) setVariable(name, before[i])
   rmSync(folder, { recursive: true, force: true })
 })
 
-function use(name: (typeof variables)[number], files: string | undefined): void {
+function setVariable(name: (typeof variables)[number], files: string | undefined): void {
   if (files === undefined) delete process.env[name]
   else process.env[name] = files
 }
 
-async function config(...words: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await runHere(['config', ...words])
+async function config(...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runInProcess(['config', ...args])
   assert.equal(code, 0, stderr)
   return stdout
 }
 
 const empty = 'apiVersion: v1\nkind: Config\n'
 
-/** Two files, the second with everything; their paths. */
+/** Writes an empty and a complete kubeconfig; returns their paths. */
 function twoFiles(): readonly [string, string] {
   const [a, b] = [join(folder, 'a'), join(folder, 'b')]
   writeFileSync(a, empty)
@@ -41,14 +41,14 @@ users: [{name: u, user: {token: t}}]
 contexts: [{name: prod, context: {cluster: c, user: u}}]
 `
   writeFileSync(b, `${empty}current-context: prod\n${entries}`)
-  use('CLUSTERCONFIG', `${a}:${b}`)
+  setVariable('CLUSTERCONFIG', `${a}:${b}`)
   return [a, b]
 }
 
-test('the file is changed, and what is not known in it is kept', async () => {
+test('changes preserve unknown fields', async () => {
   const file = join(folder, 'other-config')
   writeFileSync(file, 'apiVersion: v1\nkind: Config\nextensions: [{name: x, extension: {a: b}}]\n')
-  const inFile = (...words: readonly string[]): Promise<string> => config(...words, '--kubeconfig', file)
+  const inFile = (...args: readonly string[]): Promise<string> => config(...args, '--kubeconfig', file)
   await inFile('set-cluster', 'c', '--server=https://c.example')
   await inFile('set-credentials', 'u', '--token=secret')
   await inFile('set-context', 'x', '--cluster=c', '--user=u', '--namespace=n')
@@ -61,7 +61,7 @@ test('the file is changed, and what is not known in it is kept', async () => {
   assert.equal(existsSync(`${file}.lock`), false)
 })
 
-test('of several files the one with the entry is changed', async () => {
+test('the file with the entry is changed', async () => {
   const [a, b] = twoFiles()
   assert.equal(await config('set-context', 'prod', '--namespace=x'), 'Context "prod" modified.\n')
   assert.equal(await config('set-context', '--current', '--namespace=y'), 'Context "prod" modified.\n')
@@ -78,12 +78,12 @@ test('of several files the one with the entry is changed', async () => {
   assert.equal(await config('delete-context', 'live'), `deleted context live from ${b}\n`)
   await config('delete-cluster', 'c')
   await config('delete-user', 'u')
-  assert.match((await runHere(['config', 'delete-user', 'u'])).stderr, /cannot delete user u, not in /)
+  assert.match((await runInProcess(['config', 'delete-user', 'u'])).stderr, /cannot delete user u, not in /)
 })
 
-test('what is set takes the place of what would contradict it', async () => {
+test('set-cluster and set-credentials remove contradicting fields', async () => {
   const file = join(folder, 'config')
-  use('CLUSTERCONFIG', file)
+  setVariable('CLUSTERCONFIG', file)
   const entry = (section: 'clusters' | 'users', member: string): unknown => {
     const document = readYaml(readFileSync(file, 'utf8')).value as unknown as Record<string, readonly Record<string, unknown>[]>
     return document[section]?.[0]?.[member]
@@ -114,22 +114,22 @@ test('what is set takes the place of what would contradict it', async () => {
   assert.deepEqual(await set('set-credentials', '--username=a', '--password=b'), { ...named, username: 'a', password: 'b' })
 })
 
-test('a link stays a link, and changes at the same time are all made', async () => {
+test('symbolic links are followed; concurrent changes are all made', async () => {
   const [file, link] = [join(folder, 'real'), join(folder, 'link')]
   writeFileSync(file, empty)
   symlinkSync(file, link)
-  use('CLUSTERCONFIG', link)
+  setVariable('CLUSTERCONFIG', link)
   await Promise.all(['a', 'b', 'c', 'd'].map((name) => config('set-cluster', name, '--server=https://x')))
   assert.ok(lstatSync(link).isSymbolicLink())
   assert.equal((await config('get-clusters')).split('\n').length, 6)
   assert.match(readFileSync(file, 'utf8'), /name: d/)
 })
 
-test('single values are set and taken out again', async () => {
+test('config set and unset of single properties', async () => {
   const [, b] = twoFiles()
-  const fails = async (...words: readonly string[]): Promise<string> => {
-    const { code, stderr } = await runHere(['config', ...words])
-    assert.equal(code, 1, words.join(' '))
+  const fails = async (...args: readonly string[]): Promise<string> => {
+    const { code, stderr } = await runInProcess(['config', ...args])
+    assert.equal(code, 1, args.join(' '))
     return stderr
   }
   assert.equal(await config('set', 'clusters.c.server', 'https://new'), 'Property "clusters.c.server" set.\n')
@@ -137,9 +137,9 @@ test('single values are set and taken out again', async () => {
   await config('set', 'clusters.with.dots.server', 'https://dots')
   await config('set', 'users.u.client-key-data', 'key', '--set-raw-bytes')
   await config('set', 'users.u.exec.command', 'plugin')
-  const shown = 'jsonpath={.clusters[*].cluster}{.clusters[*].name} {.users[0].user}'
+  const template = 'jsonpath={.clusters[*].cluster}{.clusters[*].name} {.users[0].user}'
   assert.equal(
-    await config('view', '--raw', '-o', shown),
+    await config('view', '--raw', '-o', template),
     '{"server":"https://dots"} {"insecure-skip-tls-verify":true,"server":"https://new"}with.dots c {"client-key-data":"a2V5","exec":{"command":"plugin"},"token":"t"}',
   )
   await config('unset', 'users.u.exec')
@@ -152,16 +152,16 @@ test('single values are set and taken out again', async () => {
   await config('unset', 'contexts.prod')
   await config('unset', 'users')
   assert.equal(await config('view', '-o', 'jsonpath={.contexts}{.users}'), '[][]')
-  assert.match(await fails('set', 'clusters.c.nope', 'x'), /there are clusters\.c\.server, /)
+  assert.match(await fails('set', 'clusters.c.nope', 'x'), /supported: clusters\.c\.server, /)
   assert.match(await fails('set', 'nope', 'x'), /unknown property "nope"/)
   assert.match(await fails('set', 'users.u.client-key-data', 'no base64'), /--set-raw-bytes/)
   assert.match(await fails('set', 'clusters.c.insecure-skip-tls-verify', 'perhaps'), /true or false/)
-  assert.match(await fails('unset', 'contexts.none.namespace'), /there is no context "none"/)
+  assert.match(await fails('unset', 'contexts.none.namespace'), /context "none" does not exist/)
 })
 
-test('what is flattened can be used elsewhere, and plugins are changed bit by bit', async () => {
+test('view --flatten embeds files; set-credentials merges exec flags', async () => {
   const file = join(folder, 'config')
-  use('CLUSTERCONFIG', file)
+  setVariable('CLUSTERCONFIG', file)
   writeFileSync(join(folder, 'ca'), 'authority')
   await config('set-cluster', 'c', '--server=https://c', '--certificate-authority', join(folder, 'ca'))
   await config(
@@ -178,15 +178,15 @@ test('what is flattened can be used elsewhere, and plugins are changed bit by bi
   assert.equal(await config('view', '-o', 'jsonpath={.users[0].user.exec}'), plugin)
   const data = Buffer.from('authority').toString('base64')
   assert.equal(await config('view', '--flatten', '-o', 'jsonpath={.clusters[0].cluster.certificate-authority-data}'), data)
-  assert.match((await runHere(['config', 'set-credentials', 'w', '--exec-command=a'])).stderr, /--exec-api-version is needed/)
-  assert.match((await runHere(['config', 'get-contexts', '-o', 'yaml'])).stderr, /the only one is name/)
+  assert.match((await runInProcess(['config', 'set-credentials', 'w', '--exec-command=a'])).stderr, /--exec-api-version is required/)
+  assert.match((await runInProcess(['config', 'get-contexts', '-o', 'yaml'])).stderr, /use name/)
 })
 
-test('providers of others are written for those who know them', async () => {
+test('set-credentials writes auth providers for other clients', async () => {
   const file = join(folder, 'providers')
-  use('CLUSTERCONFIG', file)
-  const provider = async (...words: readonly string[]): Promise<string> => {
-    await config('set-credentials', 'x', ...words)
+  setVariable('CLUSTERCONFIG', file)
+  const provider = async (...args: readonly string[]): Promise<string> => {
+    await config('set-credentials', 'x', ...args)
     return config('view', '--raw', '-o', 'jsonpath={.users[0].user.auth-provider}')
   }
   assert.equal(
@@ -195,5 +195,8 @@ test('providers of others are written for those who know them', async () => {
   )
   assert.equal(await provider('--auth-provider-arg=x-'), '{"config":{"client-id":"a"},"name":"oidc"}')
   assert.equal(await provider('--auth-provider=other'), '{"name":"other"}')
-  assert.match((await runHere(['config', 'set-credentials', 'y', '--auth-provider-arg=x=y'])).stderr, /--auth-provider names the provider/)
+  assert.match(
+    (await runInProcess(['config', 'set-credentials', 'y', '--auth-provider-arg=x=y'])).stderr,
+    /--auth-provider-arg requires --auth-provider/,
+  )
 })

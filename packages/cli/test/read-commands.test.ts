@@ -1,34 +1,34 @@
-// What the flags of commands that read, wait and delete do; what is expected here is what kubectl v1.27 shows.
+// Flags of get, describe, wait, delete, auth, explain, rollout, scale; expected output is that of kubectl v1.27.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hasLines } from './has-lines.js'
-import { play } from './play.js'
+import { assertLines } from './assert-lines.js'
+import { useServer } from './harness.js'
 
-const start = play()
+const start = useServer()
 
-test('pages are one table, and names and ages need no columns of the server', async () => {
-  const { server, here } = start()
+test('get joins pages into one table; --server-print=false shows names and ages', async () => {
+  const { server, runHere } = start()
   const maps = server.client.core.v1.configMaps('default')
   for (const name of ['a', 'much-longer']) await maps.create({ metadata: { name, labels: { read: 'x' } }, data: { a: '1' } })
-  const get = async (...words: readonly string[]): Promise<string> => (await here(['get', 'cm', '-l', 'read', ...words])).stdout
+  const get = async (...args: readonly string[]): Promise<string> => (await runHere(['get', 'cm', '-l', 'read', ...args])).stdout
   assert.match(await get('--chunk-size=1'), /^NAME {10}DATA {3}AGE\na {13}1 {6}\d+s\nmuch-longer {3}1 {6}\d+s\n$/)
   assert.match(
     await get('--server-print=false', '--show-labels'),
     /^NAME {10}AGE {3}LABELS\na {13}\d+s +read=x\nmuch-longer {3}\d+s +read=x\n$/,
   )
-  assert.match(await get('-o', 'jsonpath={.items[0].metadata.managedFields[0].operation}'), /^Update$/, 'templates see who owns what')
+  assert.match(await get('-o', 'jsonpath={.items[0].metadata.managedFields[0].operation}'), /^Update$/, 'templates see managedFields')
   assert.match(await get('-o', 'json'), /^(?!.*managedFields)/s)
 })
 
-test('what means nothing, or contradicts itself, is refused', async () => {
-  const { here } = start()
+test('contradicting flags are rejected', async () => {
+  const { runHere } = start()
   const cases: readonly (readonly [string, RegExp])[] = [
     ['get cm --output-watch-events', /can only be used with --watch/],
     ['get cm a --subresource=log', /Must be one of \[status scale\]/],
     ['get cm -l read --sort-by=.nope', /couldn't find any field with path "\{\.nope\}" in the list of objects/],
-    ['get cm -k folder', /kustomizations are not built here: .*clusterctl get -f -/],
-    ['apply -k folder', /kustomizations are not built here/],
+    ['get cm -k folder', /kustomizations are not supported: .*clusterctl get -f -/],
+    ['apply -k folder', /kustomizations are not supported/],
     ['delete cm --all -l read', /setting 'all' parameter but found a non empty selector/],
     ['delete cm a --now --grace-period=3', /--now and --grace-period cannot be specified together/],
     ['delete cm a --force --grace-period=3', /cannot be specified together/],
@@ -37,48 +37,48 @@ test('what means nothing, or contradicts itself, is refused', async () => {
     ['get cm -o jsonpath', /template format specified but no template given/],
     ['get cm -o go-template={{.x', /error parsing template .*unclosed action/],
   ]
-  for (const [line, complaint] of cases) {
-    const { code, stdout, stderr } = await here(line.split(' '))
+  for (const [line, errorPattern] of cases) {
+    const { code, stdout, stderr } = await runHere(line.split(' '))
     assert.deepEqual([code, stdout], [1, ''], line)
-    assert.match(stderr, complaint, line)
+    assert.match(stderr, errorPattern, line)
   }
-  assert.equal((await here(['wait', 'cm', '-l', 'none', '--for=delete'])).code, 0)
+  assert.equal((await runHere(['wait', 'cm', '-l', 'none', '--for=delete'])).code, 0)
 })
 
-test('at once is only deleted what is forced', async () => {
-  const { server, here } = start()
+test('delete with a grace period of 0 requires --force', async () => {
+  const { server, runHere } = start()
   const pods = server.client.core.v1.pods('default')
   await server.client.core.v1.nodes().create({ metadata: { name: 'slow' } })
   await pods.create({ metadata: { name: 'slow' }, spec: { nodeName: 'slow', containers: [{ name: 'a', image: 'b' }] } })
-  await here(['delete', 'pod', 'slow', '--grace-period=0', '--wait=false'])
+  await runHere(['delete', 'pod', 'slow', '--grace-period=0', '--wait=false'])
   assert.equal((await pods.get('slow')).metadata?.deletionGracePeriodSeconds, 1)
-  const { stdout, stderr } = await here(['delete', 'pod', 'slow', '--force'])
+  const { stdout, stderr } = await runHere(['delete', 'pod', 'slow', '--force'])
   assert.equal(stdout, 'pod "slow" force deleted\n')
   assert.match(stderr, /^Warning: Immediate deletion does not wait/)
   assert.equal(await pods.find('slow'), undefined)
 })
 
-test('rights are told once for each resource, and what is not served may be asked about', async () => {
-  const { here, ok } = start()
+test('auth can-i --list has one row per resource; unserved resources can be checked', async () => {
+  const { runHere, ok } = start()
   await ok('create', 'role', 'one', '--verb=get', '--resource=pods,pods/log')
   await ok('create', 'role', 'two', '--verb=list', '--resource=pods')
   for (const role of ['one', 'two']) await ok('create', 'rolebinding', role, `--role=${role}`, '--user=reader')
-  const { stdout } = await here(['auth', 'can-i', '--list', '--as=reader', '--no-headers'])
-  hasLines(
+  const { stdout } = await runHere(['auth', 'can-i', '--list', '--as=reader', '--no-headers'])
+  assertLines(
     stdout,
     /^selfsubjectaccessreviews\S+ +\[\] +\[\] +\[create\]$/,
     /^pods +\[\] +\[\] +\[get list\]$/,
     /^pods\/log +\[\] +\[\] +\[get\]$/,
   )
-  const asked = await here(['auth', 'can-i', 'get', 'nope.example.com', '--as=reader'])
-  assert.deepEqual([asked.code, asked.stdout], [1, 'no\n'])
-  assert.match(asked.stderr, /doesn't have a resource type 'nope' in group 'example\.com'/)
+  const denied = await runHere(['auth', 'can-i', 'get', 'nope.example.com', '--as=reader'])
+  assert.deepEqual([denied.code, denied.stdout], [1, 'no\n'])
+  assert.match(denied.stderr, /doesn't have a resource type 'nope' in group 'example\.com'/)
 })
 
-test('fields are explained in the order of their names', async () => {
-  const { here } = start()
-  const { stdout } = await here(['explain', 'deployment.spec', '--recursive'])
-  hasLines(
+test('explain sorts fields by name', async () => {
+  const { runHere } = start()
+  const { stdout } = await runHere(['explain', 'deployment.spec', '--recursive'])
+  assertLines(
     stdout,
     /^ {3}minReadySeconds\t<integer>$/,
     /^ {3}replicas\t/,
@@ -88,7 +88,7 @@ test('fields are explained in the order of their names', async () => {
   )
 })
 
-test('reconcile adds what is missing: of aggregated roles to what they are made of, and labels', async () => {
+test('auth reconcile adds selectors of aggregated roles, and labels', async () => {
   const { run, ok } = start()
   const reconcile = async (object: object, ...flags: readonly string[]): Promise<string> =>
     (await run(['auth', 'reconcile', '-f', '-', ...flags], JSON.stringify(object))).stdout
@@ -98,7 +98,7 @@ test('reconcile adds what is missing: of aggregated roles to what they are made 
     metadata: { name: 'of-many', ...metadata },
     aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: value } }] },
   })
-  assert.match(await reconcile(role('a')), /it was missing/)
+  assert.match(await reconcile(role('a')), /reconciled: created/)
   assert.match(await reconcile(role('a')), /unchanged/)
   assert.match(await reconcile(role('b', { labels: { x: 'y' } })), /1 added, 0 removed/)
   const parts = 'jsonpath={.aggregationRule.clusterRoleSelectors[*].matchLabels.part} {.metadata.labels.x}'
@@ -106,15 +106,15 @@ test('reconcile adds what is missing: of aggregated roles to what they are made 
   assert.match(await reconcile(role('b'), '--remove-extra-permissions'), /0 added, 1 removed/)
   assert.equal(await ok('get', 'clusterrole', 'of-many', '-o', parts), 'b y')
   await ok('annotate', 'clusterrole', 'of-many', 'rbac.authorization.cluster.io/autoupdate=false')
-  assert.match(await reconcile(role('c')), /skipped: it is protected/)
+  assert.match(await reconcile(role('c')), /skipped: autoupdate is false/)
 })
 
-test('a name may be the beginning of others for describe, and a type alone all of it for rollouts', async () => {
-  const { server, here } = start()
+test('describe accepts a name prefix; rollout restart accepts a type alone', async () => {
+  const { server, runHere } = start()
   const maps = server.client.core.v1.configMaps('default')
   for (const name of ['begin-1', 'begin-2']) await maps.create({ metadata: { name } })
-  hasLines((await here(['describe', 'cm', 'begin'])).stdout, /^Name: +begin-1$/, /^Name: +begin-2$/)
-  const { code, stderr } = await here(['describe', 'cm/begin'])
+  assertLines((await runHere(['describe', 'cm', 'begin'])).stdout, /^Name: +begin-1$/, /^Name: +begin-2$/)
+  const { code, stderr } = await runHere(['describe', 'cm/begin'])
   assert.deepEqual([code, stderr], [1, 'Error from server (NotFound): configmaps "begin" not found\n'])
   for (const name of ['r1', 'r2'])
     await server.client.apps.v1.deployments('default').create({
@@ -124,33 +124,23 @@ test('a name may be the beginning of others for describe, and a type alone all o
         template: { metadata: { labels: { name } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
       },
     })
-  assert.equal((await here(['rollout', 'restart', 'deployment'])).stdout, 'deployment.apps/r1 restarted\ndeployment.apps/r2 restarted\n')
-  const late = await here(['scale', 'deployment', 'r1', '--replicas=3', '--timeout=10ms'])
-  assert.deepEqual([late.code, late.stdout], [1, ''])
-  assert.match(late.stderr, /timed out waiting for the condition on deployments\/r1/)
+  assert.equal((await runHere(['rollout', 'restart', 'deployment'])).stdout, 'deployment.apps/r1 restarted\ndeployment.apps/r2 restarted\n')
+  const timedOut = await runHere(['scale', 'deployment', 'r1', '--replicas=3', '--timeout=10ms'])
+  assert.deepEqual([timedOut.code, timedOut.stdout], [1, ''])
+  assert.match(timedOut.stderr, /timed out waiting for the condition on deployments\/r1/)
 })
 
-test('of files only what has the labels is created and compared', async () => {
-  const { run } = start()
-  const map = (name: string, kept: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: { kept } } })
-  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [map('in', 'yes'), map('out', 'no')] })
-  assert.equal((await run(['create', '-f', '-', '-l', 'kept=yes'], list)).stdout, 'configmap/in created\n')
-  const { stdout } = await run(['diff', '-f', '-', '-l', 'kept=no'], list)
-  assert.match(stdout, /configmap\/out\n/)
-  assert.doesNotMatch(stdout, /configmap\/in\n/)
-})
-
-test('a watch tells events line by line, and ends with the time of its request', async () => {
-  const { server, here } = start()
+test('get -w prints one line per event and ends at --request-timeout', async () => {
+  const { server, runHere } = start()
   const maps = server.client.core.v1.configMaps('default')
   for (const name of ['w1', 'w2-longer']) await maps.create({ metadata: { name, labels: { watched: 'x' } } })
-  // Long enough for what a slow machine needs to begin with.
-  const watch = async (...words: readonly string[]): Promise<string> => {
+  // Retries with longer timeouts on slow machines.
+  const watch = async (...args: readonly string[]): Promise<string> => {
     for (const seconds of ['300ms', '3s', '30s']) {
-      const { code, stdout } = await here(['get', 'cm', '-l', 'watched', '-w', `--request-timeout=${seconds}`, ...words])
+      const { code, stdout } = await runHere(['get', 'cm', '-l', 'watched', '-w', `--request-timeout=${seconds}`, ...args])
       if (code === 0) return stdout
     }
-    throw new Error('the watch did not end well')
+    throw new Error('the watch failed with all timeouts')
   }
   const lines = (await watch('--output-watch-events', '-o', 'json')).trimEnd().split('\n')
   assert.deepEqual(
@@ -170,10 +160,10 @@ test('a watch tells events line by line, and ends with the time of its request',
   assert.match(documents, /^apiVersion: v1\n[\s\S]*\n---\napiVersion: v1\n/)
 })
 
-test('flags and words that kubectl knows are known, or refused with its code', async () => {
-  const { here, server } = start()
+test('flags of kubectl are accepted or rejected with the same exit code', async () => {
+  const { runHere, server } = start()
   await server.client.core.v1.configMaps('default').create({ metadata: { name: 'known', labels: { known: 'x' } } })
-  const cases: readonly (readonly [line: string, code: number, said: RegExp])[] = [
+  const cases: readonly (readonly [line: string, code: number, expected: RegExp])[] = [
     ['get --raw /readyz -o yaml', 1, /--raw and --output are mutually exclusive/],
     ['get cm --subresource=status', 1, /subresource cannot be used when bulk resources are specified/],
     ['get cm none none2 -o name', 1, /"none" not found[\s\S]*"none2" not found/],
@@ -205,27 +195,27 @@ test('flags and words that kubectl knows are known, or refused with its code', a
     ['version --short --client', 0, /^Client Version: /],
     ['--odd', 1, /unknown flag: --odd/],
   ]
-  for (const [line, code, said] of cases) {
-    const answer = await here(line.split(' '))
-    assert.equal(answer.code, code, `${line}: ${answer.stdout}${answer.stderr}`)
-    assert.match(answer.stdout + answer.stderr, said, line)
+  for (const [line, code, expected] of cases) {
+    const output = await runHere(line.split(' '))
+    assert.equal(output.code, code, `${line}: ${output.stdout}${output.stderr}`)
+    assert.match(output.stdout + output.stderr, expected, line)
   }
 })
 
-test('what was scaled is shown as it is', async () => {
-  const { here, server } = start()
+test('scale -o prints the scaled object', async () => {
+  const { runHere, server } = start()
   const labels = { app: 'scaled' }
   await server.client.apps.v1.deployments('default').create({
     metadata: { name: 'scaled' },
     spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'b' }] } } },
   })
-  const scale = (...words: readonly string[]) =>
-    here(['scale', 'deployment', 'scaled', '-o', 'jsonpath={.kind} {.spec.replicas}', ...words])
+  const scale = (...args: readonly string[]) =>
+    runHere(['scale', 'deployment', 'scaled', '-o', 'jsonpath={.kind} {.spec.replicas}', ...args])
   assert.equal((await scale('--replicas=2', '--dry-run=server')).stdout, 'Deployment 2')
   assert.equal((await scale('--replicas=3')).stdout, 'Deployment 3')
   assert.equal(
-    (await here(['patch', 'deployment', 'scaled', '--subresource=scale', '--type=merge', '-p', '{"spec":{"replicas":4}}'])).stdout,
+    (await runHere(['patch', 'deployment', 'scaled', '--subresource=scale', '--type=merge', '-p', '{"spec":{"replicas":4}}'])).stdout,
     'scale.autoscaling/scaled patched\n',
   )
-  assert.match((await here(['scale', 'deployment', 'none', '--replicas=1'])).stderr, /deployments\.apps "none" not found/)
+  assert.match((await runHere(['scale', 'deployment', 'none', '--replicas=1'])).stderr, /deployments\.apps "none" not found/)
 })

@@ -1,24 +1,24 @@
-// clusterctl with workloads, requests for certificates and events: what there is no controller for is written by the test.
+// `rollout`, `certificate` and `events`. No controllers of workloads run: the tests create ReplicaSets, ControllerRevisions and status.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { plainStyle } from '../../src/cli/io.js'
-import { main } from '../../src/cli/main.js'
-import { play } from './play.js'
-import { signingRequest } from './signing-request.js'
+import { plainStyle } from '../src/command-line/io.js'
+import { main } from '../src/main.js'
+import { signingRequest } from './certificate-signing-request.js'
+import { useServer } from './harness.js'
 
-const start = play()
+const start = useServer()
 const namespace = 'default'
 
-test('rollouts: history, undo, restart, pause, status', async () => {
+test('rollout history, undo, restart, pause and status', async () => {
   const { ok, run, server } = start()
   const { deployments, replicaSets } = server.client.apps.v1
   const template = (image: string, labels: object = {}) => ({
     metadata: { labels: { app: 'web', ...labels } },
     spec: { containers: [{ name: 'web', image }] },
   })
-  const made = await deployments(namespace).create({
+  const created = await deployments(namespace).create({
     metadata: { name: 'web' },
     spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: template('web:3') },
   })
@@ -33,7 +33,7 @@ test('rollouts: history, undo, restart, pause, status', async () => {
           'deployment.cluster.io/revision': String(revision),
           ...(revision === 2 ? { 'cluster.io/change-cause': 'a second try' } : {}),
         },
-        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: made.metadata?.uid ?? '', controller: true }],
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: created.metadata?.uid ?? '', controller: true }],
       },
       spec: {
         selector: { matchLabels: { app: 'web', 'pod-template-hash': `h${revision}` } },
@@ -48,7 +48,7 @@ test('rollouts: history, undo, restart, pause, status', async () => {
     await ok('rollout', 'history', 'deployment/web', '--revision=2'),
     /with revision #2\nPod Template:\n[\s\S]*Annotations:\tcluster\.io\/change-cause: a second try\n {2}Containers:\n {3}web:\n {4}Image:\tweb:2\n/,
   )
-  assert.match((await run(['rollout', 'history', 'deployment/web', '--revision=9'])).stderr, /there are 1, 2, 3/)
+  assert.match((await run(['rollout', 'history', 'deployment/web', '--revision=9'])).stderr, /revisions: 1, 2, 3/)
   assert.equal(
     await ok('rollout', 'history', 'deployment/web', '-o', 'name'),
     [1, 2, 3].map((revision) => `replicaset.apps/web-${revision}\n`).join(''),
@@ -66,7 +66,7 @@ test('rollouts: history, undo, restart, pause, status', async () => {
   )
   const imageNow = async (): Promise<unknown> => {
     const { spec } = await deployments(namespace).get('web')
-    assert.deepEqual(spec?.template?.metadata?.labels, { app: 'web' }, 'the hash of a revision is no label of the deployment')
+    assert.deepEqual(spec?.template?.metadata?.labels, { app: 'web' }, 'undo does not copy the pod-template-hash label to the deployment')
     return spec?.template?.spec?.containers?.[0]?.image
   }
   assert.equal(await ok('rollout', 'undo', 'deployment/web'), 'deployment.apps/web rolled back\n')
@@ -90,25 +90,25 @@ test('rollouts: history, undo, restart, pause, status', async () => {
 
   const status = run(['rollout', 'status', 'deployment/web', '--timeout=60s'])
   const { metadata } = await deployments(namespace).get('web')
-  const tell = (values: object) =>
+  const report = (values: object) =>
     deployments(namespace).status.patch('web', { status: { observedGeneration: metadata?.generation ?? 0, ...values } })
-  await tell({ replicas: 2, updatedReplicas: 1 })
-  await tell({ replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
+  await report({ replicas: 2, updatedReplicas: 1 })
+  await report({ replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
   const { code, stdout } = await status
   assert.equal(code, 0)
   assert.match(stdout, /deployment "web" successfully rolled out\n$/)
   await deployments(namespace).patch('web', { spec: { replicas: 3 } })
   assert.match(await ok('rollout', 'status', 'deployment/web', '--watch=false'), /^Waiting for deployment spec update to be observed/)
-  const late = await run(['rollout', 'status', 'deployment/web', '--timeout=200ms'])
-  assert.match(late.stderr, /timed out/)
-  assert.equal(late.code, 1)
+  const timedOut = await run(['rollout', 'status', 'deployment/web', '--timeout=200ms'])
+  assert.match(timedOut.stderr, /timed out|condition not met/)
+  assert.equal(timedOut.code, 1)
 })
 
-test('revisions that a controller keeps as patches', async () => {
-  const { server, here } = start()
+test('rollout history and undo with ControllerRevisions', async () => {
+  const { server, runHere } = start()
   const { daemonSets, controllerRevisions } = server.client.apps.v1
   const template = (image: string) => ({ metadata: { labels: { app: 'ds' } }, spec: { containers: [{ name: 'ds', image }] } })
-  const made = await daemonSets(namespace).create({
+  const created = await daemonSets(namespace).create({
     metadata: { name: 'ds' },
     spec: { selector: { matchLabels: { app: 'ds' } }, template: template('ds:2') },
   })
@@ -116,18 +116,18 @@ test('revisions that a controller keeps as patches', async () => {
     await controllerRevisions(namespace).create({
       metadata: {
         name: `ds-${revision}`,
-        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: made.metadata?.uid ?? '', controller: true }],
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: created.metadata?.uid ?? '', controller: true }],
       },
       revision,
       data: { spec: { template: { $patch: 'replace', ...template(`ds:${revision}`) } } },
     } as never)
-  const shown = await here(['rollout', 'history', 'ds/ds', '--revision=1', '-o', 'jsonpath={.kind} {.spec.template}'])
+  const shown = await runHere(['rollout', 'history', 'ds/ds', '--revision=1', '-o', 'jsonpath={.kind} {.spec.template}'])
   assert.match(shown.stdout, /^DaemonSet \{(?!.*\$patch).*"image":"ds:1"/)
-  assert.deepEqual(await here(['rollout', 'undo', 'daemonset']), { code: 0, stdout: 'daemonset.apps/ds rolled back\n', stderr: '' })
+  assert.deepEqual(await runHere(['rollout', 'undo', 'daemonset']), { code: 0, stdout: 'daemonset.apps/ds rolled back\n', stderr: '' })
   assert.equal((await daemonSets(namespace).get('ds')).spec?.template?.spec?.containers?.[0]?.image, 'ds:1')
 })
 
-test('requests for certificates are approved and denied, once', async () => {
+test('certificate approve and deny exclude each other', async () => {
   const { ok, run, server } = start()
   const requests = server.client.certificates.v1.certificateSigningRequests()
   for (const name of ['good', 'bad'])
@@ -137,25 +137,25 @@ test('requests for certificates are approved and denied, once', async () => {
     })
   const conditionsOf = async (name: string): Promise<readonly unknown[]> =>
     ((await requests.get(name)).status?.conditions ?? []).map(({ type, status, reason }) => [type, status, reason])
-  const full = 'certificatesigningrequest.certificates.cluster.io'
-  assert.equal(await ok('certificate', 'approve', 'good'), `${full}/good approved\n`)
+  const kindName = 'certificatesigningrequest.certificates.cluster.io'
+  assert.equal(await ok('certificate', 'approve', 'good'), `${kindName}/good approved\n`)
   assert.deepEqual(await conditionsOf('good'), [['Approved', 'True', 'KubectlApprove']])
-  assert.equal(await ok('certificate', 'approve', 'good'), `${full}/good approved\n`)
+  assert.equal(await ok('certificate', 'approve', 'good'), `${kindName}/good approved\n`)
   assert.equal((await conditionsOf('good')).length, 1)
-  assert.equal(await ok('certificate', 'deny', 'csr/bad'), `${full}/bad denied\n`)
+  assert.equal(await ok('certificate', 'deny', 'csr/bad'), `${kindName}/bad denied\n`)
   assert.deepEqual(await conditionsOf('bad'), [['Denied', 'True', 'KubectlDeny']])
-  const both = await run(['certificate', 'approve', 'bad', 'none', 'good'])
-  assert.equal(both.code, 1)
-  assert.match(both.stderr, /bad is already Denied[\s\S]*"none" not found/)
-  assert.equal(both.stdout, `${full}/good approved\n`)
+  const mixed = await run(['certificate', 'approve', 'bad', 'none', 'good'])
+  assert.equal(mixed.code, 1)
+  assert.match(mixed.stderr, /bad is already Denied[\s\S]*"none" not found/)
+  assert.equal(mixed.stdout, `${kindName}/good approved\n`)
 })
 
-test('events: of an object, of a sort, as they come', async () => {
+test('events: --for, --types, -o and -w', async () => {
   const { ok, run, server, folder } = start()
   const events = server.client.core.v1.events(namespace)
   assert.match((await run(['events'])).stderr, /No events found in default namespace/)
   const time = (secondsAgo: number): string => new Date(Date.now() - secondsAgo * 1000).toISOString().replace(/\.\d+Z/, 'Z')
-  const tell = (name: string, type: string, { about = 'a', ago = 0, count = 1 } = {}) =>
+  const report = (name: string, type: string, { about = 'a', ago = 0, count = 1 } = {}) =>
     events.create({
       metadata: { name },
       involvedObject: { kind: 'Pod', name: about, namespace },
@@ -166,25 +166,26 @@ test('events: of an object, of a sort, as they come', async () => {
       firstTimestamp: time(ago + 600),
       lastTimestamp: time(ago),
     })
-  await tell('late', 'Warning', { ago: 60 })
-  await tell('early', 'Normal', { ago: 3600, count: 3 })
-  await tell('other', 'Normal', { about: 'b', ago: 1800 })
+  await report('late', 'Warning', { ago: 60 })
+  await report('early', 'Normal', { ago: 3600, count: 3 })
+  await report('other', 'Normal', { about: 'b', ago: 1800 })
   const reasons = (text: string): readonly string[] => [...text.matchAll(/Because(\w+)/g)].map(([, name = '']) => name)
   const all = await ok('events')
   assert.match(all, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/)
   assert.match(all, /^6\dm \(x3 over 7\dm\) +Normal +Becauseearly +Pod\/a +it was early$/m)
-  assert.deepEqual(reasons(all), ['early', 'other', 'late'], 'the latest is the last')
+  assert.deepEqual(reasons(all), ['early', 'other', 'late'], 'events are sorted by time')
   assert.deepEqual(reasons(await ok('events', '--for', 'pod/a')), ['early', 'late'])
   assert.deepEqual(reasons(await ok('events', '--types=Warning', '-A')), ['late'])
   assert.match((await run(['events', '--types=Odd'])).stderr, /not "Odd"/)
   assert.equal(await ok('events', '-o', 'name', '--types=warning'), 'event/late\n')
-  // As they come in any other form, too.
+  // -w with an output format.
   const ending = new AbortController()
   const seen: string[] = []
+  const creations: Promise<unknown>[] = []
   const show = (text: string): void => {
     seen.push(text)
     if (text === 'event/newest\n') ending.abort()
-    else if (seen.length === 1) void tell('newest', 'Warning')
+    else if (seen.length === 1) creations.push(report('newest', 'Warning'))
   }
   const nothing = (): undefined => undefined
   const io = {
@@ -194,10 +195,11 @@ test('events: of an object, of a sort, as they come', async () => {
     err: nothing,
     progress: nothing,
     readStdin: async () => '',
-    untilRoom: async () => undefined,
+    untilDrained: async () => undefined,
     isTerminal: false,
     style: plainStyle,
   }
   await main(['events', '--watch', '--types=warning', '-o', 'name', '--kubeconfig', join(folder, 'config')], { io, signal: ending.signal })
+  await Promise.all(creations)
   assert.deepEqual(seen, ['event/late\n', 'event/newest\n'])
 })

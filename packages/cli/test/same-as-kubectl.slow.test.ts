@@ -1,12 +1,12 @@
-// What both command lines print about the same objects is the same, letter by letter, and so are their exit codes.
+// clusterctl and kubectl print the same output with the same exit codes for the same objects.
 
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { after, test } from 'node:test'
-import { Kubectl } from '../clients/kubectl.js'
-import { kubectlSuite } from '../clients/kubectl-suite.js'
-import { newFolder } from '../kit/server-process.js'
-import { KeptCommands } from './kept-commands.js'
+import { Kubectl } from '../../../test/clients/kubectl.js'
+import { kubectlSuite } from '../../../test/clients/kubectl-suite.js'
+import { newFolder } from '../../../test/kit/server-process.js'
+import { ClusterctlProcesses } from './clusterctl-processes.js'
 
 const shop = `
 apiVersion: apps/v1
@@ -35,11 +35,11 @@ metadata: {name: web}
 spec: {selector: {app: shop}, ports: [{port: 80}, {port: 443, name: tls}]}
 `.replace('{port: 80}', '{port: 80, name: plain}')
 
-/** Of lists, by older clients. */
-const oldLinks = /,?\n +"?selfLink"?: ""/g
+/** selfLink in lists of older kubectl versions. */
+const selfLinks = /,?\n +"?selfLink"?: ""/g
 
-/** Each is run by both. */
-const reading: readonly (readonly string[])[] = [
+/** Read commands, run by both clients. */
+const readCommands: readonly (readonly string[])[] = [
   ['get', 'configmaps'],
   ['get', 'cm', 'prices'],
   ['get', 'cm/prices', 'cm/names'],
@@ -97,8 +97,8 @@ const reading: readonly (readonly string[])[] = [
   ['rollout', 'history', 'deployment/web'],
 ]
 
-/** Each in a namespace of its own for each of the two; what they print is compared. */
-const writing: readonly (readonly string[])[] = [
+/** Write commands, run by each client in its own namespace. */
+const writeCommands: readonly (readonly string[])[] = [
   ['label', 'cm', 'prices', 'color=red'],
   ['label', 'cm', 'prices', 'app=other'],
   ['label', 'cm', 'prices', 'app=other', '--overwrite'],
@@ -176,8 +176,8 @@ const writing: readonly (readonly string[])[] = [
   ['get', 'deploy,cm'],
 ]
 
-/** The same for nodes, which are in no namespace: each has its own, called NODE here. */
-const onNodes: readonly string[] = [
+/** Commands on nodes; NODE is a separate node for each client. */
+const nodeCommands: readonly string[] = [
   'cordon NODE',
   'cordon NODE',
   'uncordon NODE --dry-run=server',
@@ -210,23 +210,22 @@ const onNodes: readonly string[] = [
   'get node NODE -o jsonpath={.spec.taints}',
 ]
 
-kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
+kubectlSuite({ title: 'clusterctl compared with kubectl' }, (fixture) => {
   const home = newFolder()
   after(() => rmSync(home, { recursive: true, force: true }))
-  const commands = new KeptCommands()
+  const commands = new ClusterctlProcesses()
   const ours = ({ access }: Kubectl): Kubectl => new Kubectl({ ...access, home, perform: commands.perform })
-  /** Times and versions of two objects differ. */
-  // An age that has become a letter longer meanwhile takes a space from those behind it.
-  const plain = (text: string): string => text.replaceAll(/\b\d+(?:ms|[smh])(?:\d+s)?\b */g, 'T ').replaceAll(oldLinks, '')
+  /** Replaces ages with the spaces after them, because a longer age moves the next column. */
+  const withoutAges = (text: string): string => text.replaceAll(/\b\d+(?:ms|[smh])(?:\d+s)?\b */g, 'T ').replaceAll(selfLinks, '')
 
-  for (const words of reading) {
-    const [first = '', ...rest] = words
-    test(words.join(' '), async () => {
-      const kubectl = await prepared(bench().kubectl)
-      // Older clients always show who owns what, and do not know the flag.
+  for (const args of readCommands) {
+    const [first = '', ...rest] = args
+    test(args.join(' '), async () => {
+      const kubectl = await prepared(fixture().kubectl)
+      // kubectl before 1.21 always shows managedFields and has no flag for it.
       const theirs = rest.filter((word) => word !== '--show-managed-fields' || kubectl.access.minor >= 21)
       const [a, b] = await Promise.all([kubectl.run(first, theirs), ours(kubectl).run(first, rest)])
-      assert.equal(plain(b.stdout), plain(a.stdout), b.stderr)
+      assert.equal(withoutAges(b.stdout), withoutAges(a.stdout), b.stderr)
       assert.equal(b.code, a.code, `${b.stderr}\n${a.stderr}`)
     })
   }
@@ -234,15 +233,15 @@ kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
   let ready: Promise<Kubectl> | undefined
   const prepared = (kubectl: Kubectl): Promise<Kubectl> => {
     ready ??= (async () => {
-      const within = await bench().inNewNamespace()
+      const within = await fixture().inNewNamespace()
       await within.run('create -f -', [], shop)
       return within
     })()
     return ready.then(({ access }) => new Kubectl({ ...kubectl.access, namespace: access.namespace as string }))
   }
 
-  test('nodes', async () => {
-    const { kubectl } = bench()
+  test('cordon, uncordon and taint', async () => {
+    const { kubectl } = fixture()
     const both = [
       { node: 'theirs', client: kubectl },
       { node: 'ours00', client: ours(kubectl) },
@@ -253,58 +252,60 @@ kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
         [],
         JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: node, labels: { kind: node } } }),
       )
-    for (const line of onNodes) {
-      const said = await Promise.all(
+    for (const line of nodeCommands) {
+      const outputs = await Promise.all(
         both.map(async ({ node, client }) => {
           const [first = '', ...rest] = line.replaceAll('NODE', node).split(' ')
           const { stdout, code } = await client.run(first, rest)
           return [line, stdout.replaceAll(node, 'NODE'), code]
         }),
       )
-      assert.deepEqual(said[1], said[0])
+      assert.deepEqual(outputs[1], outputs[0])
     }
   })
 
-  test('what is kept of what was written, for those who apply on their side', async () => {
+  test('the annotation last-applied-configuration', async () => {
     const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {note: "<b>"}}\ndata: {b: "1", a: "2"}\n'
-    const spaces = await Promise.all([bench().inNewNamespace(), bench().inNewNamespace()])
+    const namespaced = await Promise.all([fixture().inNewNamespace(), fixture().inNewNamespace()])
     const seen = []
-    for (const one of [spaces[0], ours(spaces[1])]) {
-      const kept: string[] = []
-      const look = async (): Promise<unknown> =>
-        kept.push((await one.ok('get cm kept -o jsonpath={.metadata.annotations}')).replaceAll(one.access.namespace as string, 'space'))
-      await one.run('create -f - --save-config', [], map)
-      await look()
-      // It is there, and so it is kept up to date.
-      await one.run(
+    for (const client of [namespaced[0], ours(namespaced[1])]) {
+      const recorded: string[] = []
+      const recordAnnotations = async (): Promise<unknown> =>
+        recorded.push(
+          (await client.ok('get cm kept -o jsonpath={.metadata.annotations}')).replaceAll(client.access.namespace as string, 'space'),
+        )
+      await client.run('create -f - --save-config', [], map)
+      await recordAnnotations()
+      // An existing annotation is updated.
+      await client.run(
         'replace -f -',
         [],
-        (await one.ok('get cm kept -o yaml'))
+        (await client.ok('get cm kept -o yaml'))
           .replace('b: "1"', 'b: "3"')
           .replace(/\n {2}(?:resourceVersion|uid|creationTimestamp): .*/g, '')
           .replace(/\n {2}managedFields:(?:\n {2}[- ] .*)*/, ''),
       )
-      await look()
-      await one.run('replace -f - --save-config', [], map.replace('"2"', '"4"'))
-      await look()
-      seen.push(kept)
+      await recordAnnotations()
+      await client.run('replace -f - --save-config', [], map.replace('"2"', '"4"'))
+      await recordAnnotations()
+      seen.push(recorded)
     }
     assert.deepEqual(seen[1], seen[0])
     assert.match(seen[0]?.[2] ?? '', /last-applied-configuration.*\\"a\\":\\"4\\"/)
   })
 
-  test('what is written, and what is said about it', async () => {
-    const spaces = await Promise.all([bench().inNewNamespace(), bench().inNewNamespace()])
-    const [theirs, own] = [spaces[0], ours(spaces[1])]
-    for (const one of [theirs, own]) {
-      const { stdout } = await one.run('create -f -', [], shop)
+  test('write commands', async () => {
+    const namespaced = await Promise.all([fixture().inNewNamespace(), fixture().inNewNamespace()])
+    const [kubectl, clusterctl] = [namespaced[0], ours(namespaced[1])]
+    for (const client of [kubectl, clusterctl]) {
+      const { stdout } = await client.run('create -f -', [], shop)
       assert.equal(stdout, 'deployment.apps/web created\nconfigmap/prices created\nconfigmap/names created\nservice/web created\n')
     }
-    for (const words of writing) {
-      const [first = '', ...rest] = words
-      const [a, b] = await Promise.all([theirs.run(first, rest), own.run(first, rest)])
-      const title = words.join(' ')
-      assert.equal(plain(b.stdout).replaceAll(' condition met', ''), plain(a.stdout), `${title}: ${b.stderr}`)
+    for (const args of writeCommands) {
+      const [first = '', ...rest] = args
+      const [a, b] = await Promise.all([kubectl.run(first, rest), clusterctl.run(first, rest)])
+      const title = args.join(' ')
+      assert.equal(withoutAges(b.stdout).replaceAll(' condition met', ''), withoutAges(a.stdout), `${title}: ${b.stderr}`)
       assert.equal(b.code, a.code, `${title}: ${b.stderr}\n${a.stderr}`)
     }
   })

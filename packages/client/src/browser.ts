@@ -1,6 +1,6 @@
-// The client library as it runs anywhere: with `fetch`, without files and processes.
+// Entry point of the client library for browsers: no imports of Node.js.
 
-export type { Identity, IdentityName } from '../api/identity.js'
+export type { Identity, IdentityName } from '@cluster-apiserver/api/api/identity.js'
 export { Client, type ClientSettings, type ServerVersion } from './client.js'
 export { Collection, type CollectionSettings, type ModifyOptions, type TableOptions } from './collection.js'
 export { type ChosenConnection, type ConnectionOverrides, chooseConnection } from './config/choose-connection.js'
@@ -10,10 +10,10 @@ export {
   type ContextEntry,
   type ExecEntry,
   emptyConfig,
+  mergeConfigs,
   readConfigText,
   type UserEntry,
-} from './config/config-entries.js'
-export { mergeConfigs } from './config/merge-configs.js'
+} from './config/kubeconfig.js'
 export { type Discovered, Discovery, type ServedResource, type ServedSubresource } from './discovery.js'
 export {
   type ClientError,
@@ -33,16 +33,10 @@ export {
   outcomeOf,
   ProtocolError,
   type Reason,
-  type StatusAnswer,
+  type StatusBody,
   StatusError,
   TimeoutError,
 } from './errors.js'
-export { type ExecOptions, type Exit, type Ran, RemoteCommand } from './exec.js'
-export { FetchTransport, type FetchTransportSettings } from './fetch-transport.js'
-export type { FollowOptions } from './follow.js'
-export type { Impersonation } from './impersonation.js'
-export { type ChangeListener, Informer, type InformerOptions } from './informer.js'
-export { type Change, type Index, ObjectStore } from './object-store.js'
 export type {
   ApiObject,
   BookmarkEvent,
@@ -57,10 +51,12 @@ export type {
   Table,
   TableRow,
   WatchEvent,
-} from './objects.js'
-export type { ValueStream } from './one-by-one.js'
-export { type LogOptions, PodCollection } from './pod-collection.js'
-export { ForwardedPort, PortForward } from './port-forward.js'
+} from './objects/objects.js'
+export type { ValueStream } from './objects/value-stream.js'
+export { type ExecOptions, type ExecResult, type Exit, RemoteCommand } from './pods/exec.js'
+export { type LogOptions, PodCollection } from './pods/pod-collection.js'
+export { ForwardedPort, PortForward } from './pods/port-forward.js'
+export type { Impersonation } from './requests/impersonation.js'
 export type {
   ApplyOptions,
   DeleteOptions,
@@ -72,10 +68,10 @@ export type {
   RequestOptions,
   SelectOptions,
   WriteOptions,
-} from './query.js'
-export type { ReflectOptions } from './reflect.js'
-export type { ApiRequest, RequesterSettings } from './requester.js'
-export { apiVersionOf, type ResourceRef, splitApiVersion } from './resource-ref.js'
+} from './requests/request-options.js'
+export type { ApiRequest, RequesterSettings, Warning } from './requests/requester.js'
+export { apiVersionOf, type ResourceRef, splitApiVersion } from './requests/resource-ref.js'
+export { FetchTransport, type FetchTransportSettings } from './transport/fetch-transport.js'
 export type {
   Credential,
   CredentialSource,
@@ -84,7 +80,10 @@ export type {
   Transport,
   TransportRequest,
   TransportResponse,
-} from './transport.js'
+} from './transport/transport.js'
 export { makeTypedClient, type TypedClient, type TypedGroups } from './typed/typed-client.js'
 export type * from './typed/types.js'
-export type { Warning } from './warnings.js'
+export { type ChangeListener, Informer, type InformerOptions } from './watch/informer.js'
+export { type Change, type Index, ObjectStore } from './watch/object-store.js'
+export type { ReflectOptions } from './watch/reflector.js'
+export type { WatchOptions } from './watch/resuming-watch.js'

@@ -1,24 +1,35 @@
-// The client of one server: collections of any kind, what the server serves, and requests that have no word of their own.
+// Client of one API server: collections of any kind, discovery, and requests to any path.
 
-import { type Identity, type IdentityName, identityOf } from '../api/identity.js'
-import { refuseUnknownOptions } from '../base/known-options.js'
+import { type Identity, type IdentityName, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import { Collection, type CollectionSettings, type Session } from './collection.js'
 import { Discovery } from './discovery.js'
 import { ConfigError } from './errors.js'
-import type { Impersonation } from './impersonation.js'
-import type { ApiObject, DynamicObject } from './objects.js'
-import { apiRequestNames, clientNames, findNames, requestNames } from './option-names.js'
-import { PodCollection } from './pod-collection.js'
-import type { RequestOptions } from './query.js'
-import { type ApiRequest, Requester, type RequesterSettings } from './requester.js'
-import type { ResourceRef } from './resource-ref.js'
+import type { ApiObject, DynamicObject } from './objects/objects.js'
+import { PodCollection } from './pods/pod-collection.js'
+import type { Impersonation } from './requests/impersonation.js'
+import { type RequestOptions, requestNames } from './requests/request-options.js'
+import { type ApiRequest, apiRequestNames, Requester, type RequesterSettings } from './requests/requester.js'
+import type { ResourceRef } from './requests/resource-ref.js'
 
 export interface ClientSettings extends RequesterSettings {
-  /** Which vocabulary the server speaks; left out: found out when it matters. */
+  /** Group names of the server. Default: detected by discovery when first needed. */
   readonly identity?: IdentityName | undefined
-  /** Where objects are that do not say their namespace; by default `default`. */
+  /** Namespace of objects without `metadata.namespace`. Default: `default`. */
   readonly namespace?: string | undefined
 }
+
+const findNames: OptionNames<RequestOptions & { readonly namespace?: string }> = { namespace: true, ...requestNames }
+export const sharedClientNames: OptionNames<Omit<ClientSettings, 'transport' | 'credentials'>> = {
+  identity: true,
+  namespace: true,
+  impersonate: true,
+  onWarning: true,
+  retries: true,
+  userAgent: true,
+  timeoutMs: true,
+}
+const clientNames: OptionNames<ClientSettings> = { transport: true, credentials: true, ...sharedClientNames }
 
 export interface ServerVersion {
   readonly major: string
@@ -29,11 +40,10 @@ export interface ServerVersion {
 
 export class Client implements Session {
   readonly requester: Requester
-  /** What the server serves. */
   readonly served: Discovery
   readonly namespace: string
   private readonly settings: ClientSettings
-  private readonly knownIdentity: Identity | undefined
+  private readonly configuredIdentity: Identity | undefined
 
   constructor(settings: ClientSettings) {
     refuseUnknownOptions('Client', settings, clientNames)
@@ -41,25 +51,25 @@ export class Client implements Session {
     this.requester = new Requester(settings)
     this.served = new Discovery(this.requester)
     this.namespace = settings.namespace ?? 'default'
-    this.knownIdentity = settings.identity === undefined ? undefined : identityOf(settings.identity)
+    this.configuredIdentity = settings.identity === undefined ? undefined : identityOf(settings.identity)
   }
 
   async identity(options: RequestOptions = {}): Promise<Identity> {
-    return this.knownIdentity ?? identityOf(await this.served.identity(options))
+    return this.configuredIdentity ?? identityOf(await this.served.identity(options))
   }
 
-  /** The objects of a resource that the caller can name. Left out: all namespaces. */
+  /** Returns the collection of a resource in one namespace, or in all if `namespace` is omitted. */
   collection<T extends ApiObject = DynamicObject>(ref: ResourceRef, namespace?: string): Collection<T> {
-    return new Collection<T>(this.place(ref, namespace))
+    return new Collection<T>(this.collectionSettings(ref, namespace))
   }
 
-  /** What people type, such as `deploy` or `deployments.apps`. */
+  /** Finds a resource by plural, singular, short name or kind: `deploy`, `deployments.apps`. */
   async find<T extends ApiObject = DynamicObject>(
-    words: string,
+    name: string,
     options: RequestOptions & { readonly namespace?: string } = {},
   ): Promise<Collection<T>> {
-    const ref = await this.served.find(words, withoutNamespace('find', options))
-    if (ref === undefined) throw new ConfigError(`the server doesn't have a resource type ${JSON.stringify(words)}`)
+    const ref = await this.served.find(name, withoutNamespace('find', options))
+    if (ref === undefined) throw new ConfigError(`the server doesn't have a resource type ${JSON.stringify(name)}`)
     return this.collection<T>(ref, options.namespace)
   }
 
@@ -69,21 +79,24 @@ export class Client implements Session {
     options: RequestOptions & { readonly namespace?: string } = {},
   ): Promise<Collection<T>> {
     const ref = await this.served.ofKind(apiVersion, kind, withoutNamespace('ofKind', options))
-    if (ref === undefined) throw new ConfigError(`the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`)
+    if (ref === undefined)
+      throw new ConfigError(`the server does not serve kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`)
     return this.collection<T>(ref, options.namespace)
   }
 
-  /** The collection in which an object belongs: in its own namespace, or in that of the client. */
+  /** Returns the collection of an object's kind, in its own namespace or in that of the client. */
   async collectionOf<T extends ApiObject>(object: T, options: RequestOptions = {}): Promise<Collection<T>> {
     const { apiVersion, kind, metadata } = object
-    if (apiVersion === undefined || kind === undefined) throw new TypeError('the object says no apiVersion and kind')
+    if (apiVersion === undefined || kind === undefined) throw new TypeError('the object has no apiVersion or kind')
     const collection = await this.ofKind<T>(apiVersion, kind, options)
     return collection.ref.namespaced ? collection.in(metadata?.namespace || this.namespace) : collection
   }
 
-  /** Pods with what only they have: logs, commands, forwarded ports. */
+  /** Returns the collection of pods, with logs, exec, attach and port-forward. */
   pods(namespace?: string): PodCollection {
-    return new PodCollection(this.place({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, namespace))
+    return new PodCollection(
+      this.collectionSettings({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, namespace),
+    )
   }
 
   async version(options: RequestOptions = {}): Promise<ServerVersion> {
@@ -91,24 +104,21 @@ export class Client implements Session {
     return this.requester.json({ ...options, path: '/version' })
   }
 
-  /** Any request, answered with JSON. */
   async json<T = unknown>(request: ApiRequest): Promise<T> {
     refuseUnknownOptions('json', request, apiRequestNames)
     return this.requester.json<T>(request)
   }
 
-  /** Any request, answered with text. */
   async text(request: ApiRequest): Promise<string> {
     refuseUnknownOptions('text', request, apiRequestNames)
     return this.requester.text(request)
   }
 
-  /** The same server as somebody else. Both share connections. */
+  /** Returns a client that impersonates another user over the same connections. */
   as(impersonate: Impersonation | undefined): Client {
     return new Client({ ...this.settings, impersonate })
   }
 
-  /** Closes all connections. */
   close(): void {
     this.settings.transport.close()
   }
@@ -117,7 +127,7 @@ export class Client implements Session {
     this.close()
   }
 
-  protected place(ref: ResourceRef, namespace: string | undefined): CollectionSettings {
+  protected collectionSettings(ref: ResourceRef, namespace: string | undefined): CollectionSettings {
     return { session: this, ref, namespace }
   }
 }

@@ -1,62 +1,53 @@
-// The objects of one resource, in one namespace or in all: every verb on them.
+// Collection of one resource, in one namespace or all: get, list, watch, create, update, patch, apply and delete.
 
-import type { Identity } from '../api/identity.js'
-import { refuseUnknownOptions } from '../base/known-options.js'
+import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import { isConflict, isNotFound, ProtocolError } from './errors.js'
-import { type FollowOptions, follow } from './follow.js'
-import { Informer, type InformerOptions } from './informer.js'
-import { listPages } from './list-pages.js'
-import { readList } from './list-reader.js'
-import { deleteBody, metadataAccept, metadataListAccept, patchMediaTypes, tableAccept } from './media-types.js'
-import type { ApiObject, DynamicObject, ObjectList, PartialObjectMetadata, Status, Table, WatchEvent } from './objects.js'
-import { OneByOne, type ValueStream } from './one-by-one.js'
-import {
-  applyNames,
-  deleteCollectionNames,
-  deleteNames,
-  getNames,
-  listNames,
-  modifyNames,
-  openWatchNames,
-  patchNames,
-  preconditionNames,
-  tableNames,
-  tableOfNames,
-  watchNames,
-  writeNames,
-} from './option-names.js'
+import { listPages } from './objects/list-pages.js'
+import { readList } from './objects/list-reader.js'
+import type { ApiObject, DynamicObject, ObjectList, PartialObjectMetadata, Status, Table, WatchEvent } from './objects/objects.js'
+import { BatchStream, type ValueStream } from './objects/value-stream.js'
+import { deleteBody, metadataAccept, metadataListAccept, patchMediaTypes, tableAccept } from './requests/media-types.js'
 import {
   type ApplyOptions,
+  applyNames,
   type DeleteOptions,
+  deleteCollectionNames,
+  deleteNames,
   type GetOptions,
+  getNames,
   type ListOptions,
+  listNames,
   listQuery,
   type PatchOptions,
+  patchNames,
+  preconditionNames,
   type RequestOptions,
+  requestOptions,
   type SelectOptions,
   selectQuery,
   type WriteOptions,
+  writeNames,
   writeQuery,
-} from './query.js'
-import type { ApiRequest, Requester } from './requester.js'
-import { apiVersionOf, fullGroup, type Place, pathOf, type ResourceRef } from './resource-ref.js'
-import { checkShape, type Shape } from './shape.js'
-import { openWatch, type RawWatchOptions } from './watch-stream.js'
+} from './requests/request-options.js'
+import type { ApiRequest, Requester } from './requests/requester.js'
+import { apiVersionOf, fullGroup, type PathParts, pathOf, type ResourceRef } from './requests/resource-ref.js'
+import { checkShape, type Shape } from './requests/response-shape.js'
+import { Informer, type InformerOptions } from './watch/informer.js'
+import { resumingWatch, type WatchOptions, watchNames } from './watch/resuming-watch.js'
+import { openWatch, openWatchNames, type RawWatchOptions } from './watch/watch-stream.js'
 
-/** What collections share: the way to the server, and which vocabulary it speaks. */
 export interface Session {
   readonly requester: Requester
-  /** Found out from the server where the caller did not say. */
   identity(options?: RequestOptions): Promise<Identity>
 }
 
 export interface CollectionSettings {
   readonly session: Session
   readonly ref: ResourceRef
-  /** Left out or empty: all namespaces. */
+  /** All namespaces if omitted or empty. */
   readonly namespace?: string | undefined
   readonly subresource?: string | undefined
-  /** Only the metadata of objects come. */
   readonly metadataOnly?: boolean | undefined
 }
 
@@ -67,9 +58,17 @@ const tableShape: Shape = {
 }
 
 export interface ModifyOptions extends WriteOptions {
-  /** How often it is tried again when somebody else was quicker; by default 10 times. */
+  /** Maximum number of retries after a conflict. Default: 10. */
   readonly conflicts?: number
 }
+
+export interface TableOptions {
+  readonly include?: 'None' | 'Metadata' | 'Object'
+}
+
+const tableNames: OptionNames<ListOptions & TableOptions> = { include: true, ...listNames }
+const tableOfNames: OptionNames<GetOptions & TableOptions> = { include: true, ...getNames }
+const modifyNames: OptionNames<ModifyOptions> = { conflicts: true, ...writeNames }
 
 export class Collection<T extends ApiObject = DynamicObject> {
   readonly ref: ResourceRef
@@ -79,22 +78,21 @@ export class Collection<T extends ApiObject = DynamicObject> {
   constructor(settings: CollectionSettings) {
     this.settings = settings
     this.ref = settings.ref
-    // An empty name is none, as with clients of the original.
+    // client-go treats an empty namespace as all namespaces.
     this.namespace = settings.namespace || undefined
   }
 
-  /** The same resource in another namespace. */
   in(namespace: string | undefined): this {
     const Type = this.constructor as new (settings: CollectionSettings) => this
     return new Type({ ...this.settings, namespace })
   }
 
-  /** The same objects, but for their metadata empty. */
+  /** The same collection as PartialObjectMetadata. */
   get metadata(): Collection<PartialObjectMetadata> {
     return new Collection({ ...this.settings, metadataOnly: true })
   }
 
-  /** A part of objects that is read and written by itself, such as `status`. */
+  /** The collection of a subresource, such as `status`. */
   subresource<S extends ApiObject = DynamicObject>(name: string): Collection<S> {
     return new Collection({ ...this.settings, subresource: name })
   }
@@ -104,7 +102,6 @@ export class Collection<T extends ApiObject = DynamicObject> {
     return this.json(await this.request({ name }, options, { query: { resourceVersion: options.resourceVersion } }))
   }
 
-  /** The object, or undefined where there is none. */
   async find(name: string, options: GetOptions = {}): Promise<T | undefined> {
     try {
       return await this.get(name, options)
@@ -114,44 +111,39 @@ export class Collection<T extends ApiObject = DynamicObject> {
     }
   }
 
-  /** One list, or one page of it where there is a `limit`. */
+  /** Returns the whole list, or one page if `limit` is set. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
     refuseUnknownOptions('list', options, listNames)
     const request = await this.request({}, options, { query: listQuery(options) })
-    return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response)))
+    return withTypes(await this.settings.session.requester.sendAndRead(request, (response) => readList<T>(response)))
   }
 
-  /** Page after page, all of them as they were when the first was read. */
+  /** Lists page by page, all at the resourceVersion of the first page. */
   pages(options: ListOptions = {}): AsyncGenerator<ObjectList<T>, void, undefined> {
     refuseUnknownOptions('pages', options, listNames)
     return listPages((page) => this.list(page), options)
   }
 
-  /** Every object, read page by page. */
   items(options: ListOptions = {}): ValueStream<T> {
     refuseUnknownOptions('items', options, listNames)
-    return new OneByOne(itemsOf(this.pages(options)))
+    return new BatchStream(itemsOf(this.pages(options)))
   }
 
-  /**
-   * What happens to the objects, for as long as the caller wants to know: over lost connections and over versions that are not kept any more.
-   * Begins with an ADDED event for each object that is there, or with what happened since a list.
-   */
-  watch(options: FollowOptions<T> = {}): ValueStream<WatchEvent<T>> {
+  /** Watches across lost connections and expired versions. Starts with ADDED for each object, or after `since` or `resourceVersion`. */
+  watch(options: WatchOptions<T> = {}): ValueStream<WatchEvent<T>> {
     refuseUnknownOptions('watch', options, watchNames)
-    return follow(this, options)
+    return resumingWatch(this, options)
   }
 
-  /** One watch as the server gives it: it ends when the server or the connection ends it. */
+  /** Opens a single watch request, which ends with its connection. */
   async openWatch(options: RawWatchOptions = {}): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
     refuseUnknownOptions('openWatch', options, openWatchNames)
-    // Each event has one object, and no list.
-    const form = this.settings.metadataOnly === true ? { accept: metadataAccept } : {}
-    const request = await this.request({}, options, { query: selectQuery(options), ...form })
+    const acceptHeader = this.settings.metadataOnly === true ? { accept: metadataAccept } : {}
+    const request = await this.request({}, options, { query: selectQuery(options), ...acceptHeader })
     return openWatch<T>(this.settings.session.requester, request, options)
   }
 
-  /** A copy of the objects that is kept up to date. */
+  /** Starts an informer: a local copy of the collection that is kept up to date. */
   inform(options: InformerOptions<T> = {}): Informer<T> {
     return new Informer(this, options, this.namespace)
   }
@@ -160,45 +152,41 @@ export class Collection<T extends ApiObject = DynamicObject> {
     refuseUnknownOptions('create', options, writeNames)
     const namespace = this.namespace ?? object.metadata?.namespace
     return this.json(
-      await this.request({ namespace }, options, { method: 'POST', query: writeQuery(options), body: await this.typed(object) }),
+      await this.request({ namespace }, options, { method: 'POST', query: writeQuery(options), body: await this.withKind(object) }),
     )
   }
 
-  /** For subresources that take a wish: `eviction` and `binding` of pods, `token` of service accounts. */
-  async createFor<Answer = DynamicObject>(name: string, body: object, options: WriteOptions = {}): Promise<Answer> {
+  /** Creates a subresource of an object, such as `eviction` of pods and `token` of service accounts. */
+  async createFor<Body = DynamicObject>(name: string, body: object, options: WriteOptions = {}): Promise<Body> {
     refuseUnknownOptions('createFor', options, writeNames)
     return this.json(await this.request({ name }, options, { method: 'POST', query: writeQuery(options), body }))
   }
 
-  /** Puts the object in the place of the one that is there; fails where that has another version than the object's. */
+  /** Replaces the stored object. Conflict if the object has a resourceVersion that is not the stored one. */
   async update(object: T, options: WriteOptions = {}): Promise<T> {
     refuseUnknownOptions('update', options, writeNames)
-    const place = this.placeOf(object)
-    return this.json(await this.request(place, options, { method: 'PUT', query: writeQuery(options), body: await this.typed(object) }))
+    const parts = this.pathPartsOf(object)
+    return this.json(await this.request(parts, options, { method: 'PUT', query: writeQuery(options), body: await this.withKind(object) }))
   }
 
-  /**
-   * Reads, changes and updates, and does so again when somebody else was quicker. `change` is called each time with what is there now; nothing is
-   * sent where it leaves that as it is.
-   */
+  /** Gets, changes and updates an object, with retries on conflict. Sends no update if `change` returns its argument unchanged. */
   async modify(name: string, change: (object: T) => T | Promise<T>, modifying: ModifyOptions = {}): Promise<T> {
     refuseUnknownOptions('modify', modifying, modifyNames)
     const { conflicts = 10, ...options } = modifying
-    for (let left = conflicts; ; left--) {
+    for (let retriesLeft = conflicts; ; retriesLeft--) {
       const object = await this.get(name, requestOptions(options))
-      const before = JSON.stringify(object)
+      const originalJson = JSON.stringify(object)
       const changed = await change(object)
-      // Who changes the object itself means it, too.
-      if (changed === object && JSON.stringify(changed) === before) return object
+      if (changed === object && JSON.stringify(changed) === originalJson) return object
       try {
         return await this.update(changed, options)
       } catch (thrown) {
-        if (!isConflict(thrown) || left <= 0) throw thrown
+        if (!isConflict(thrown) || retriesLeft <= 0) throw thrown
       }
     }
   }
 
-  /** A merge patch unless `type` says another; a JSON patch is a list of operations. */
+  /** Sends a JSON merge patch by default. With `type: 'json'` the patch is a list of operations. */
   async patch(name: string, patch: object | string, options: PatchOptions = {}): Promise<T> {
     refuseUnknownOptions('patch', options, patchNames)
     const query = { ...writeQuery(options), force: options.force }
@@ -206,18 +194,19 @@ export class Collection<T extends ApiObject = DynamicObject> {
     return this.json(await this.request({ name }, options, { method: 'PATCH', query, body: patch, contentType }))
   }
 
-  /** Server-side apply: the manager of the fields says all that it wants to be so. */
+  /** Server-side apply: `object` is the complete intent of the field manager. */
   async apply(object: T, options: ApplyOptions): Promise<T> {
-    if ((options as Partial<ApplyOptions> | undefined)?.fieldManager === undefined) throw new TypeError('say who applies: { fieldManager }')
+    if ((options as Partial<ApplyOptions> | undefined)?.fieldManager === undefined)
+      throw new TypeError('apply: the option fieldManager is required')
     refuseUnknownOptions('apply', options, applyNames)
     const query = { ...writeQuery(options), force: options.force }
-    const body = await this.typed(object)
+    const body = await this.withKind(object)
     return this.json(
-      await this.request(this.placeOf(object), options, { method: 'PATCH', query, body, contentType: patchMediaTypes.apply }),
+      await this.request(this.pathPartsOf(object), options, { method: 'PATCH', query, body, contentType: patchMediaTypes.apply }),
     )
   }
 
-  /** Answers with a Status where the object is gone, and with the object where it only begins to go. */
+  /** Returns a Status if the object is deleted at once, and the object if finalizers or a grace period delay the deletion. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
     refuseUnknownOptions('delete', options, deleteNames)
     refuseUnknownOptions('delete: preconditions', options.preconditions ?? {}, preconditionNames)
@@ -233,7 +222,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
     return this.json(await this.request({}, options, { method: 'DELETE', query, ...(body === undefined ? {} : { body }) }))
   }
 
-  /** The list as people read it; `include` says what comes with each row. */
+  /** Returns the list as a Table; `include`: rows without objects, with their metadata, or with whole objects. */
   async table(options: ListOptions & TableOptions = {}): Promise<Table> {
     refuseUnknownOptions('table', options, tableNames)
     return this.asTable({}, options, { ...listQuery(options), includeObject: options.include })
@@ -244,76 +233,64 @@ export class Collection<T extends ApiObject = DynamicObject> {
     return this.asTable({ name }, options, { resourceVersion: options.resourceVersion, includeObject: options.include })
   }
 
-  /** The path of the collection, or of something in it. */
-  async path(place: Place = {}, options: RequestOptions = {}): Promise<string> {
+  async path(parts: PathParts = {}, options: RequestOptions = {}): Promise<string> {
     const { session, subresource } = this.settings
     const identity = typeof this.ref.group === 'string' ? undefined : await session.identity(options)
-    const namespace = place.namespace ?? this.namespace
-    if (place.name !== undefined) this.checkName(place.name, namespace)
-    return pathOf(this.ref, identity, { subresource, ...place, namespace })
+    const namespace = parts.namespace ?? this.namespace
+    if (parts.name !== undefined) this.checkName(parts.name, namespace)
+    return pathOf(this.ref, identity, { subresource, ...parts, namespace })
   }
 
-  /** For what this class has no word for. */
-  protected async request(place: Place, options: RequestOptions, more: Omit<ApiRequest, 'path'>): Promise<ApiRequest> {
-    const path = await this.path(place, options)
-    const form =
+  protected async request(parts: PathParts, options: RequestOptions, fields: Omit<ApiRequest, 'path'>): Promise<ApiRequest> {
+    const path = await this.path(parts, options)
+    const acceptHeader =
       this.settings.metadataOnly === true
-        ? { accept: place.name === undefined && more.method === undefined ? metadataListAccept : metadataAccept }
+        ? { accept: parts.name === undefined && fields.method === undefined ? metadataListAccept : metadataAccept }
         : {}
-    return { ...requestOptions(options), ...form, ...more, path }
+    return { ...requestOptions(options), ...acceptHeader, ...fields, path }
   }
 
-  protected json<Answer = T>(request: ApiRequest): Promise<Answer> {
-    return this.settings.session.requester.json<Answer>(request)
+  protected json<Body = T>(request: ApiRequest): Promise<Body> {
+    return this.settings.session.requester.json<Body>(request)
   }
 
-  private async asTable(place: Place, options: RequestOptions, query: ApiRequest['query'] & object): Promise<Table> {
-    const table = await this.json<Table>({ ...(await this.request(place, options, { query })), accept: tableAccept })
+  private async asTable(parts: PathParts, options: RequestOptions, query: ApiRequest['query'] & object): Promise<Table> {
+    const table = await this.json<Table>({ ...(await this.request(parts, options, { query })), accept: tableAccept })
     checkShape(table, tableShape, 'a table')
-    // It would seem to have no rows.
-    if (table.kind !== 'Table') throw new ProtocolError(`the server was asked for a table and gave ${table.kind ?? 'something else'}`)
+    if (table.kind !== 'Table') throw new ProtocolError(`the server returned ${table.kind ?? 'an object without kind'} instead of a Table`)
     return table
   }
 
   private checkName(name: string, namespace: string | undefined): void {
     if (this.ref.namespaced && (namespace === undefined || namespace === '')) {
-      throw new TypeError(`${this.ref.resource} are in namespaces: say in which one ${JSON.stringify(name)} is`)
+      throw new TypeError(`${this.ref.resource} are namespaced: set the namespace of ${JSON.stringify(name)}`)
     }
   }
 
-  private placeOf({ metadata }: T): Place {
+  private pathPartsOf({ metadata }: T): PathParts {
     if (metadata?.name === undefined) throw new TypeError('the object has no metadata.name')
     return { name: metadata.name, namespace: this.namespace ?? metadata.namespace }
   }
 
-  /** With kind and apiVersion, which a typed object need not repeat. Subresources have kinds of their own. */
-  private async typed(object: T): Promise<T> {
+  /** Adds kind and apiVersion, which typed objects may omit. Bodies of subresources have their own kind. */
+  private async withKind(object: T): Promise<T> {
     if ((object.kind !== undefined && object.apiVersion !== undefined) || this.settings.subresource !== undefined) return object
     const identity = typeof this.ref.group === 'string' ? undefined : await this.settings.session.identity()
     return { kind: this.ref.kind, apiVersion: apiVersionOf(fullGroup(this.ref, identity), this.ref.version), ...object }
   }
 }
 
-export interface TableOptions {
-  readonly include?: 'None' | 'Metadata' | 'Object'
-}
-
-const requestOptions = ({ signal, timeoutMs }: RequestOptions): RequestOptions => ({
-  ...(signal === undefined ? {} : { signal }),
-  ...(timeoutMs === undefined ? {} : { timeoutMs }),
-})
-
 async function* itemsOf<T>(pages: AsyncIterable<ObjectList<T>>): AsyncGenerator<readonly T[], void, undefined> {
   for await (const { items } of pages) yield items
 }
 
-/** Items of a list come without kind and apiVersion, which the list itself says. They were just made, and are nobody else's yet. */
+/** Adds kind and apiVersion to the items, which the server omits. Modifies them in place: no caller has them yet. */
 function withTypes<T>(list: ObjectList<T>): ObjectList<T> {
   const { apiVersion, kind } = list
   if (kind === undefined || apiVersion === undefined || !kind.endsWith('List')) return list
   const itemKind = kind.slice(0, -4)
   for (const item of list.items as readonly ({ kind?: string; apiVersion?: string } | null)[]) {
-    if (typeof item !== 'object' || item === null) throw new ProtocolError('the server gave a list of what are no objects')
+    if (typeof item !== 'object' || item === null) throw new ProtocolError('the server returned a list with items that are not objects')
     item.kind ??= itemKind
     item.apiVersion ??= apiVersion
   }

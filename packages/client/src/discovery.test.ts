@@ -1,80 +1,81 @@
-// What is served is read once for all who ask, and each waits for it with its own patience.
+// Discovery: one shared request, each caller with its own signal and timeout; broken documents.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Discovery } from './discovery.js'
 import { ProtocolError } from './errors.js'
-import { Requester } from './requester.js'
-import type { TransportResponse } from './transport.js'
+import { Requester } from './requests/requester.js'
+import type { TransportResponse } from './transport/transport.js'
 
-test("nobody's signal or time ends what others wait for", async () => {
-  const answers: ((text: string) => void)[] = []
+test('signal and timeout of one caller do not end the discovery of others', async () => {
+  const responses: ((text: string) => void)[] = []
   const send = (): Promise<TransportResponse> =>
     new Promise((resolve) => {
-      answers.push((text) =>
+      responses.push((text) =>
         resolve({ status: 200, header: () => 'application/json', text: async () => text } as unknown as TransportResponse),
       )
     })
   const transport = { send, close: () => undefined } as unknown as ConstructorParameters<typeof Requester>[0]['transport']
   const discovery = new Discovery(new Requester({ transport }))
   const controller = new AbortController()
-  const impatient = discovery.all({ signal: controller.signal })
-  const short = discovery.all({ timeoutMs: 1 })
-  const patient = discovery.all()
+  const aborted = discovery.all({ signal: controller.signal })
+  const timedOut = discovery.all({ timeoutMs: 1 })
+  const waiting = discovery.all()
   controller.abort(new Error('no time'))
-  await assert.rejects(impatient, /no time/)
-  await assert.rejects(short, /no answer within 1 ms/)
-  const answer = (): void => {
-    for (const tell of answers.splice(0)) tell(JSON.stringify({ kind: 'APIGroupDiscoveryList', items: [] }))
+  await assert.rejects(aborted, /no time/)
+  await assert.rejects(timedOut, /no response within 1 ms/)
+  const respond = (): void => {
+    for (const resolveResponse of responses.splice(0)) resolveResponse(JSON.stringify({ kind: 'APIGroupDiscoveryList', items: [] }))
   }
-  const answering = setInterval(answer, 1)
-  assert.deepEqual((await patient).resources, [])
-  clearInterval(answering)
+  const timer = setInterval(respond, 1)
+  assert.deepEqual((await waiting).resources, [])
+  clearInterval(timer)
 })
 
-/** A client for a server that answers each path with the same. */
-const discoveryOf = (answers: { readonly [path: string]: unknown }): Discovery => {
+/** Discovery of a server with one fixed response per path. */
+const discoveryOf = (responses: { readonly [path: string]: unknown }): Discovery => {
   const send = async ({ path }: { readonly path: string }): Promise<TransportResponse> =>
-    ({ status: 200, header: () => '', text: async () => JSON.stringify(answers[path]) }) as unknown as TransportResponse
+    ({ status: 200, header: () => '', text: async () => JSON.stringify(responses[path]) }) as unknown as TransportResponse
   const transport = { send, close: () => undefined } as unknown as ConstructorParameters<typeof Requester>[0]['transport']
   return new Discovery(new Requester({ transport }))
 }
 
-test('documents in a form that cannot be read are told, with the place of what is wrong', async () => {
+test('documents with wrong types are rejected with the path of the field', async () => {
   const aggregated = (items: unknown): unknown => ({ kind: 'APIGroupDiscoveryList', items })
-  const none = aggregated([])
-  const resource = (more: object): unknown => aggregated([{ versions: [{ version: 'v1', resources: [{ resource: 'pods', ...more }] }] }])
-  for (const [answers, place] of [
-    [{ '/api': null, '/apis': none }, '/api in a form that cannot be read: it is no object'],
-    [{ '/api': none, '/apis': [] }, '/apis in a form that cannot be read: it is no object'],
-    [{ '/api': none, '/apis': aggregated('all') }, 'items is no list'],
-    [{ '/api': aggregated([null]), '/apis': none }, 'items[0] is no object'],
-    [{ '/api': aggregated([{ versions: {} }]), '/apis': none }, 'items[0].versions is no list'],
-    [{ '/api': resource({ responseKind: { kind: 7 } }), '/apis': none }, 'items[0].versions[0].resources[0].responseKind.kind is no text'],
-    [{ '/api': resource({ verbs: ['get', 1] }), '/apis': none }, 'resources[0].verbs[1] is no text'],
-    [{ '/api': { versions: 'v1' }, '/apis': {} }, 'versions is no list'],
-    [{ '/api': { versions: ['v1'] }, '/apis': {}, '/api/v1': { resources: [{ name: 1 }] } }, '/api/v1 in a form'],
+  const emptyList = aggregated([])
+  const resource = (fields: object): unknown =>
+    aggregated([{ versions: [{ version: 'v1', resources: [{ resource: 'pods', ...fields }] }] }])
+  for (const [responses, message] of [
+    [{ '/api': null, '/apis': emptyList }, '/api with a wrong type: it is not an object'],
+    [{ '/api': emptyList, '/apis': [] }, '/apis with a wrong type: it is not an object'],
+    [{ '/api': emptyList, '/apis': aggregated('all') }, 'items is not a list'],
+    [{ '/api': aggregated([null]), '/apis': emptyList }, 'items[0] is not an object'],
+    [{ '/api': aggregated([{ versions: {} }]), '/apis': emptyList }, 'items[0].versions is not a list'],
     [
-      { '/api': { versions: ['v1'] }, '/apis': {}, '/api/v1': { resources: [{ namespaced: 'no' }] } },
-      'namespaced is neither true nor false',
+      { '/api': resource({ responseKind: { kind: 7 } }), '/apis': emptyList },
+      'items[0].versions[0].resources[0].responseKind.kind is not a string',
     ],
+    [{ '/api': resource({ verbs: ['get', 1] }), '/apis': emptyList }, 'resources[0].verbs[1] is not a string'],
+    [{ '/api': { versions: 'v1' }, '/apis': {} }, 'versions is not a list'],
+    [{ '/api': { versions: ['v1'] }, '/apis': {}, '/api/v1': { resources: [{ name: 1 }] } }, '/api/v1 with a wrong type'],
+    [{ '/api': { versions: ['v1'] }, '/apis': {}, '/api/v1': { resources: [{ namespaced: 'no' }] } }, 'namespaced is not a boolean'],
   ] as const)
     await assert.rejects(
-      discoveryOf(answers).all(),
-      (error) => error instanceof ProtocolError && error.message.includes(place),
-      JSON.stringify(answers),
+      discoveryOf(responses).all(),
+      (error) => error instanceof ProtocolError && error.message.includes(message),
+      JSON.stringify(responses),
     )
 })
 
-test('what a server leaves out, or writes null for, is nothing', async () => {
+test('missing and null fields are empty', async () => {
   const empty = { resources: [], apiVersions: [], failures: [] }
-  for (const nothing of [
+  for (const body of [
     {},
     { kind: 'APIGroupDiscoveryList' },
     { kind: 'APIGroupDiscoveryList', items: null },
     { versions: null, groups: null },
   ])
-    assert.deepEqual(await discoveryOf({ '/api': nothing, '/apis': nothing }).all(), empty)
+    assert.deepEqual(await discoveryOf({ '/api': body, '/apis': body }).all(), empty)
   const nulls = { resource: null, responseKind: null, verbs: null, shortNames: null, categories: null, subresources: null }
   const versions = [{ version: null, resources: [nulls] }, { resources: null }]
   const aggregated = { kind: 'APIGroupDiscoveryList', items: [{ metadata: null, versions }, { versions: null }] }

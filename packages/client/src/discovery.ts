@@ -1,16 +1,15 @@
-// What a server serves: groups, versions, resources; read in one request where the server can, and kept.
+// Discovery of groups, versions and resources, aggregated if the server supports it, and cached.
 
-import { type IdentityName, identityNames, identityOf } from '../api/identity.js'
-import type { APIGroupList, APIResourceList, APIVersions } from '../api/meta.schema.js'
-import { inParallel } from '../base/in-parallel.js'
-import { refuseUnknownOptions } from '../base/known-options.js'
+import { type IdentityName, identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import type { APIGroupList, APIResourceList, APIVersions } from '@cluster-apiserver/api/api/meta.schema.js'
+import { inParallel } from '@cluster-apiserver/api/base/async/in-parallel.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import { StatusError } from './errors.js'
-import { aggregatedDiscoveryAccept } from './media-types.js'
-import { discoveryNames } from './option-names.js'
-import type { RequestOptions } from './query.js'
-import type { Requester } from './requester.js'
-import { apiVersionOf, type ResourceRef, splitApiVersion } from './resource-ref.js'
-import { checkShape, type Shape } from './shape.js'
+import { aggregatedDiscoveryAccept } from './requests/media-types.js'
+import { type RequestOptions, requestNames } from './requests/request-options.js'
+import type { Requester } from './requests/requester.js'
+import { apiVersionOf, type ResourceRef, splitApiVersion } from './requests/resource-ref.js'
+import { checkShape, type Shape } from './requests/response-shape.js'
 
 export interface ServedResource extends ResourceRef {
   readonly group: string
@@ -18,9 +17,7 @@ export interface ServedResource extends ResourceRef {
   readonly verbs: readonly string[]
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
-  /** The version that the server would rather be asked for. */
   readonly isPreferred: boolean
-  /** Their names, such as `status`. */
   readonly subresources: readonly ServedSubresource[]
 }
 
@@ -30,90 +27,89 @@ export interface ServedSubresource {
   readonly verbs: readonly string[]
 }
 
-/** Group versions that could not be read: their server does not answer. */
-export interface DiscoveryFailure {
+interface DiscoveryFailure {
   readonly apiVersion: string
   readonly error: unknown
 }
 
 export interface Discovered {
   readonly resources: readonly ServedResource[]
-  /** In the server's order, the preferred version of a group first. */
+  /** In the order of the server: the preferred version of a group comes first. */
   readonly apiVersions: readonly string[]
   readonly failures: readonly DiscoveryFailure[]
 }
 
+const discoveryNames: OptionNames<RequestOptions & { readonly refresh?: boolean }> = { refresh: true, ...requestNames }
+
 export class Discovery {
   private readonly requester: Requester
-  private known: Promise<Discovered> | undefined
+  private cached: Promise<Discovered> | undefined
 
   constructor(requester: Requester) {
     this.requester = requester
   }
 
-  /** All that is served, as it was when first asked for; `refresh` asks again. */
+  /** Returns the cached discovery; `refresh` replaces the cache by a new request. */
   async all(options: RequestOptions & { readonly refresh?: boolean } = {}): Promise<Discovered> {
     refuseUnknownOptions('all', options, discoveryNames)
     return this.read(options)
   }
 
   private read(options: RequestOptions & { readonly refresh?: boolean }): Promise<Discovered> {
-    if (this.known === undefined || options.refresh === true) {
-      // It is for all who ask: nobody's signal and time end it.
+    if (this.cached === undefined || options.refresh === true) {
       const reading = readAll(this.requester, {})
-      this.known = reading
+      this.cached = reading
       reading.catch(() => {
-        if (this.known === reading) this.known = undefined
+        if (this.cached === reading) this.cached = undefined
       })
     }
-    return this.requester.shared(this.known, options)
+    return this.requester.withDeadline(this.cached, options)
   }
 
   async resources(options: RequestOptions = {}): Promise<readonly ServedResource[]> {
     return (await this.all(options)).resources
   }
 
-  /** Which vocabulary the server speaks; the neutral one where nothing tells. */
   async identity(options: RequestOptions = {}): Promise<IdentityName> {
-    const { apiVersions } = await this.read(options)
-    const suffixed = (name: IdentityName): boolean =>
-      apiVersions.some((apiVersion) => splitApiVersion(apiVersion).group.endsWith(`.${identityOf(name).groupSuffix}`))
-    return identityNames.find(suffixed) ?? 'cluster'
+    return identityIn(await this.read(options))
   }
 
-  /** The resource of a kind. */
   async ofKind(apiVersion: string, kind: string, options: RequestOptions = {}): Promise<ServedResource | undefined> {
     const { group, version } = splitApiVersion(apiVersion)
-    const isIt = (one: ServedResource): boolean => one.group === group && one.version === version && one.kind === kind
-    return this.search((resources) => resources.find(isIt), options)
+    const isMatch = (resource: ServedResource): boolean =>
+      resource.group === group && resource.version === version && resource.kind === kind
+    return this.search((resources) => resources.find(isMatch), options)
   }
 
-  /**
-   * What people type: a plural, singular, short name or kind, with a group and a version where that is not enough: `deploy`,
-   * `deployments.apps`, `deployments.v1.apps`.
-   */
-  async find(words: string, options: RequestOptions = {}): Promise<ServedResource | undefined> {
-    return this.search((resources) => findByWords(resources, words), options)
+  /** Finds a plural, singular, short name or kind: `deploy`, `deployments.apps`, `deployments.v1.apps`. */
+  async find(typedName: string, options: RequestOptions = {}): Promise<ServedResource | undefined> {
+    return this.search((resources) => findByName(resources, typedName), options)
   }
 
-  /** A kind that was defined a moment ago is not known yet: what is not found is looked for once more. */
+  /** Refreshes a cached discovery once if nothing is found: a CRD may be newer than the cache. */
   private async search(
     find: (resources: readonly ServedResource[]) => ServedResource | undefined,
     options: RequestOptions,
   ): Promise<ServedResource | undefined> {
-    const hadBefore = this.known !== undefined
+    const wasCached = this.cached !== undefined
     const found = find(await this.resources(options))
-    if (found !== undefined || !hadBefore) return found
+    if (found !== undefined || !wasCached) return found
     return find((await this.all({ ...options, refresh: true })).resources)
   }
 }
 
-export function findByWords(resources: readonly ServedResource[], words: string): ServedResource | undefined {
-  const [name = '', ...rest] = words.toLowerCase().split('.')
+/** Detects the identity by the group suffix; `cluster` if no served group has one. */
+export const identityIn = ({ apiVersions }: Discovered): IdentityName =>
+  identityNames.find((name) =>
+    apiVersions.some((apiVersion) => splitApiVersion(apiVersion).group.endsWith(`.${identityOf(name).groupSuffix}`)),
+  ) ?? 'cluster'
+
+export function findByName(resources: readonly ServedResource[], typedName: string): ServedResource | undefined {
+  const [name = '', ...rest] = typedName.toLowerCase().split('.')
   const suffix = rest.join('.')
-  const isPlace = ({ group, version }: ServedResource): boolean =>
+  const isInGroup = ({ group, version }: ServedResource): boolean =>
     suffix === '' || group === suffix || group.startsWith(`${suffix}.`) || (rest[0] === version && group === rest.slice(1).join('.'))
-  const candidates = resources.filter(isPlace)
+  const candidates = resources.filter(isInGroup)
   const byName = (matches: (resource: ServedResource) => boolean): ServedResource | undefined => {
     const found = candidates.filter(matches)
     return found.find(({ isPreferred }) => isPreferred) ?? found[0]
@@ -125,7 +121,7 @@ export function findByWords(resources: readonly ServedResource[], words: string)
   )
 }
 
-/** As the aggregated document has it. Servers write null for a list without items. */
+/** Aggregated discovery document. Servers encode empty lists as null. */
 interface GroupDiscovery {
   readonly metadata?: { readonly name?: string } | null
   readonly versions?:
@@ -200,10 +196,10 @@ const resourcesShape: Shape = {
 }
 
 async function readAll(requester: Requester, options: RequestOptions): Promise<Discovered> {
-  const ask = { ...options, accept: aggregatedDiscoveryAccept }
+  const request = { ...options, accept: aggregatedDiscoveryAccept }
   const [core, groups] = await Promise.all([
-    requester.json<Document & APIVersions>({ ...ask, path: '/api' }),
-    requester.json<Document & APIGroupList>({ ...ask, path: '/apis' }),
+    requester.json<Document & APIVersions>({ ...request, path: '/api' }),
+    requester.json<Document & APIGroupList>({ ...request, path: '/apis' }),
   ])
   checkShape(core, documentShape, '/api')
   checkShape(groups, documentShape, '/apis')
@@ -219,25 +215,24 @@ function fromAggregated(groups: readonly GroupDiscovery[]): Discovered {
   const failures: DiscoveryFailure[] = []
   for (const { metadata, versions } of groups) {
     const group = metadata?.name ?? ''
-    for (const [index, { version: named, resources: served, freshness }] of (versions ?? []).entries()) {
-      const version = named ?? ''
+    for (const [index, { version: versionName, resources: listed, freshness }] of (versions ?? []).entries()) {
+      const version = versionName ?? ''
       const apiVersion = apiVersionOf(group, version)
       apiVersions.push(apiVersion)
-      if (freshness === 'Stale')
-        failures.push({ apiVersion, error: new Error('what it serves may have changed: its server does not answer') })
-      for (const one of served ?? []) {
+      if (freshness === 'Stale') failures.push({ apiVersion, error: new Error('stale discovery: its API server does not respond') })
+      for (const item of listed ?? []) {
         resources.push({
           group,
           version,
-          resource: one.resource ?? '',
-          kind: one.responseKind?.kind ?? '',
-          namespaced: one.scope === 'Namespaced',
-          singular: one.singularResource ?? '',
-          verbs: one.verbs ?? [],
-          shortNames: one.shortNames ?? [],
-          categories: one.categories ?? [],
+          resource: item.resource ?? '',
+          kind: item.responseKind?.kind ?? '',
+          namespaced: item.scope === 'Namespaced',
+          singular: item.singularResource ?? '',
+          verbs: item.verbs ?? [],
+          shortNames: item.shortNames ?? [],
+          categories: item.categories ?? [],
           isPreferred: index === 0,
-          subresources: (one.subresources ?? []).map(({ subresource, responseKind, verbs }) => ({
+          subresources: (item.subresources ?? []).map(({ subresource, responseKind, verbs }) => ({
             name: subresource ?? '',
             kind: responseKind?.kind ?? '',
             verbs: verbs ?? [],
@@ -249,13 +244,12 @@ function fromAggregated(groups: readonly GroupDiscovery[]): Discovered {
   return { resources, apiVersions, failures }
 }
 
-/** Servers of old are asked version by version. */
 async function fromSingle(
   requester: Requester,
   options: RequestOptions,
   { core, groups }: { readonly core: APIVersions; readonly groups: APIGroupList },
 ): Promise<Discovered> {
-  const places = [
+  const groupVersions = [
     ...(core.versions ?? []).map((version) => ({ group: '', version, isPreferred: true })),
     ...(groups.groups ?? []).flatMap(({ name, versions, preferredVersion }) =>
       (versions ?? []).map(({ version }) => ({
@@ -265,42 +259,45 @@ async function fromSingle(
       })),
     ),
   ]
-  const lists = new Map<(typeof places)[number], readonly ServedResource[]>()
+  const lists = new Map<(typeof groupVersions)[number], readonly ServedResource[]>()
   const failures: DiscoveryFailure[] = []
-  await inParallel(places, 8, async (place) => {
-    const apiVersion = apiVersionOf(place.group, place.version)
+  await inParallel(groupVersions, 8, async (groupVersion) => {
+    const apiVersion = apiVersionOf(groupVersion.group, groupVersion.version)
     try {
-      const path = place.group === '' ? `/api/${place.version}` : `/apis/${apiVersion}`
+      const path = groupVersion.group === '' ? `/api/${groupVersion.version}` : `/apis/${apiVersion}`
       const list = await requester.json<APIResourceList>({ ...options, path })
       checkShape(list, resourcesShape, path)
-      lists.set(place, readResources(place, list))
+      lists.set(groupVersion, readResources(groupVersion, list))
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
       failures.push({ apiVersion, error })
     }
   })
   return {
-    resources: places.flatMap((place) => lists.get(place) ?? []),
-    apiVersions: places.map(({ group, version }) => apiVersionOf(group, version)),
+    resources: groupVersions.flatMap((groupVersion) => lists.get(groupVersion) ?? []),
+    apiVersions: groupVersions.map(({ group, version }) => apiVersionOf(group, version)),
     failures,
   }
 }
 
-function readResources(place: Pick<ServedResource, 'group' | 'version' | 'isPreferred'>, list: APIResourceList): readonly ServedResource[] {
+function readResources(
+  groupVersion: Pick<ServedResource, 'group' | 'version' | 'isPreferred'>,
+  list: APIResourceList,
+): readonly ServedResource[] {
   const resources = list.resources ?? []
   const subresources = new Map<string, ServedSubresource[]>()
   for (const { name, kind, verbs } of resources) {
     const [resource = '', subresource] = (name ?? '').split('/', 2)
     if (subresource !== undefined) {
-      const known = subresources.get(resource) ?? []
-      known.push({ name: subresource, kind: kind ?? '', verbs: verbs ?? [] })
-      subresources.set(resource, known)
+      const siblings = subresources.get(resource) ?? []
+      siblings.push({ name: subresource, kind: kind ?? '', verbs: verbs ?? [] })
+      subresources.set(resource, siblings)
     }
   }
   return resources
     .filter(({ name }) => !(name ?? '').includes('/'))
     .map(({ name, kind, namespaced, singularName, verbs, shortNames, categories }) => ({
-      ...place,
+      ...groupVersion,
       resource: name ?? '',
       kind: kind ?? '',
       namespaced: namespaced ?? false,

@@ -1,8 +1,8 @@
-// What can go wrong for a client, as values that a program can tell apart: by `kind`, and for answers of the server by `reason`.
+// Errors of the client, distinguished by `kind`, and by `reason` if the server returned a Status.
 
-import type { StatusCause, StatusDetails } from '../api/api-error.js'
+import type { StatusCause, StatusDetails } from '@cluster-apiserver/api/api/api-error.js'
 
-/** The reasons that servers give; others may come. */
+/** Known Status reasons; servers may send other reasons. */
 export type Reason =
   | 'AlreadyExists'
   | 'BadRequest'
@@ -23,8 +23,7 @@ export type Reason =
   | 'Unauthorized'
   | 'UnsupportedMediaType'
 
-/** A Status as it comes over the wire. */
-export interface StatusAnswer {
+export interface StatusBody {
   readonly kind?: 'Status'
   readonly status?: string
   readonly code?: number
@@ -34,16 +33,16 @@ export interface StatusAnswer {
   readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string }
 }
 
-/** The server answered, and said no. */
+/** The server responded with an error Status. */
 export class StatusError extends Error {
   override readonly name = 'StatusError'
   readonly kind = 'status'
   readonly code: number
   readonly reason: Reason | (string & {})
-  readonly status: StatusAnswer
+  readonly status: StatusBody
 
-  constructor(status: StatusAnswer, code = status.code ?? 500) {
-    super(status.message ?? `the server answered ${code}`)
+  constructor(status: StatusBody, code = status.code ?? 500) {
+    super(status.message ?? `the server responded with ${code}`)
     this.code = code
     this.reason = status.reason ?? ''
     this.status = status
@@ -62,11 +61,10 @@ export class StatusError extends Error {
   }
 }
 
-/** No answer came, or it broke off. */
+/** No response, or the connection broke before the end of the response. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   readonly kind = 'connection'
-  /** Such as `ECONNREFUSED`, where the system says one. */
   readonly code: string
 
   constructor(message: string, cause?: unknown) {
@@ -82,39 +80,38 @@ const codeOf = (cause: unknown): string => {
 
 const closedCode = 'ERR_CLIENT_CLOSED'
 
-/** What a client that was closed answers every request with. */
 export const closedError = (): ConnectionError => new ConnectionError('the client was closed', { code: closedCode })
 export const isClosedError = (thrown: unknown): boolean =>
   isClientError(thrown) && thrown.kind === 'connection' && thrown.code === closedCode
 
-/** An answer came that cannot be understood. */
+/** The response cannot be parsed or violates the protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly kind = 'protocol'
 }
 
-/** It took longer than the caller allowed. */
+/** The request exceeded its timeout. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
   readonly kind = 'timeout'
 }
 
-/** The client configuration does not say what it must. */
+/** The client configuration is incomplete or invalid. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly kind = 'configuration'
 }
 
-/** A credential plugin, or a file with a credential, did not give one. */
+/** A credential plugin or credential file provided no credential. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
   readonly kind = 'credential'
 }
 
-/** Everything that requests fail with, but for the reason of the caller's own AbortSignal. */
+/** Errors of requests, except the abort reason of the caller's signal and TypeErrors for invalid arguments. */
 export type ClientError = StatusError | ConnectionError | ProtocolError | TimeoutError | ConfigError | CredentialError
 
-const kinds: ReadonlySet<unknown> = new Set<ClientError['kind']>([
+const errorKinds: ReadonlySet<unknown> = new Set<ClientError['kind']>([
   'status',
   'connection',
   'protocol',
@@ -123,12 +120,9 @@ const kinds: ReadonlySet<unknown> = new Set<ClientError['kind']>([
   'credential',
 ])
 
-/**
- * By what they say they are: two copies of this library in one process know each other's errors, also where each has globals of its own, as in
- * tests that Jest runs.
- */
+/** Compares `kind`, not the class: works across copies of this library and in Jest, which replaces globals. */
 export const isClientError = (thrown: unknown): thrown is ClientError =>
-  Object.prototype.toString.call(thrown) === '[object Error]' && kinds.has((thrown as Partial<ClientError>).kind)
+  Object.prototype.toString.call(thrown) === '[object Error]' && errorKinds.has((thrown as Partial<ClientError>).kind)
 
 const isStatusError = (thrown: unknown): thrown is StatusError => isClientError(thrown) && thrown.kind === 'status'
 
@@ -143,18 +137,25 @@ export const isConflict = hasReason('Conflict')
 export const isForbidden = hasReason('Forbidden')
 export const isInvalid = hasReason('Invalid')
 export const isUnauthorized = (thrown: unknown): thrown is StatusError => isStatusError(thrown) && thrown.code === 401
-/** The version from which a list or a watch was to go on is not kept any more. */
+/** The resourceVersion or continue token is too old: 410. */
 export const isExpired = (thrown: unknown): thrown is StatusError =>
   isStatusError(thrown) && (thrown.code === 410 || thrown.reason === 'Expired' || thrown.reason === 'Gone')
 
-/** The server has not seen the version from which it was to read or watch, and did not see it within the time that it waits. */
+/** The resourceVersion is newer than the server's state: 504 with cause ResourceVersionTooLarge. */
 export const isVersionTooLarge = (thrown: unknown): thrown is StatusError =>
   isStatusError(thrown) && thrown.code === 504 && thrown.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')
 
-/** How a request ended, for callers who would rather branch than catch. */
+/** Wraps an error of a transport in a ConnectionError; abort reasons and errors of this library stay as they are. */
+export function connectionError(thrown: unknown, where: string, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted === true) return signal.reason
+  if (isClientError(thrown)) return thrown
+  return new ConnectionError(`${where}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, thrown)
+}
+
+/** Result of a request for callers that branch instead of catching. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ClientError }
 
-/** The outcome of a request as a value. What is no error of a request (an abort, a mistake in the program) is thrown on. */
+/** Returns the result of a request as a value. Rethrows errors that are not ClientErrors, such as abort reasons. */
 export async function outcomeOf<T>(request: Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await request }

@@ -1,4 +1,4 @@
-// The client for browsers: how large it is, that it needs nothing of Node, and that it works over `fetch`.
+// Browser bundle of the client: size, no imports of Node.js, requests over fetch.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,12 +10,12 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type RunningServer, startServer } from 'cluster-apiserver'
 import { build } from 'esbuild'
-import { tokenOf } from '../kit/embedded.js'
-import { repoRoot } from '../kit/paths.js'
+import { tokenOf } from '../../../test/kit/embedded.js'
+import { repoRoot } from '../../../test/kit/paths.js'
 
 const limitBytes = 60_000
 
-/** As a browser gets it. Anything that is not there in a browser fails the build. */
+/** Bundles for browsers; imports of Node.js modules fail the build. */
 async function bundle(program: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: join(repoRoot, 'test') },
@@ -31,7 +31,7 @@ async function bundle(program: string): Promise<string> {
 
 const gzipped = (text: string): number => gzipSync(text, { level: 9 }).length
 
-describe('in a browser', () => {
+describe('browser bundle', () => {
   const folder = mkdtempSync(join(tmpdir(), 'client-bundle-'))
   let server: RunningServer
   before(async () => {
@@ -42,7 +42,7 @@ describe('in a browser', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test(`everything together has at most ${limitBytes / 1000} kB, and parts have less`, async (t) => {
+  test(`has at most ${limitBytes / 1000} kB, and less after tree shaking`, async (t) => {
     const whole = gzipped(await bundle("export * from 'cluster-apiserver/client'"))
     const dynamic = gzipped(await bundle("export { Client, FetchTransport } from 'cluster-apiserver/client'"))
     const errors = gzipped(await bundle("export { isNotFound } from 'cluster-apiserver/client'"))
@@ -52,7 +52,7 @@ describe('in a browser', () => {
     assert.ok(errors < 1500, `${errors} bytes`)
   })
 
-  test('is what is required where a browser is meant, also without all that browsers have, as Jest with jsdom does', async () => {
+  test('require() with the condition browser works without fetch and WebSocket, as in Jest with jsdom', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--conditions=browser',
       '-e',
@@ -68,19 +68,19 @@ describe('in a browser', () => {
 const [server, token] = [process.env.SERVER, process.env.TOKEN]
 const client = makeTypedClient({ transport: new FetchTransport({ server }), credentials: { current: () => ({ authorization: 'Bearer ' + token }) } })
 const maps = client.core.v1.configMaps('default')
-const said = []
+const seen = []
 const since = await maps.list()
 await maps.create({ metadata: { name: 'seen' }, data: { text: 'ä€😀' } })
-for await (const { type, object } of maps.watch({ since })) { said.push(type, object.data.text); break }
+for await (const { type, object } of maps.watch({ since })) { seen.push(type, object.data.text); break }
 await maps.patch('seen', { data: { text: null } })
-said.push(Object.keys((await maps.get('seen')).data ?? {}).length, (await maps.table()).kind)
+seen.push(Object.keys((await maps.get('seen')).data ?? {}).length, (await maps.table()).kind)
 await maps.delete('seen')
-await maps.get('seen').catch((error) => said.push(isNotFound(error)))
-await maps.list({ signal: AbortSignal.abort(new Error('enough')) }).catch((error) => said.push(error.message))
-const gone = makeTypedClient({ transport: new FetchTransport({ server: 'http://127.0.0.1:1' }) })
-await gone.version().catch((error) => said.push(error.kind))
+await maps.get('seen').catch((error) => seen.push(isNotFound(error)))
+await maps.list({ signal: AbortSignal.abort(new Error('enough')) }).catch((error) => seen.push(error.message))
+const unreachable = makeTypedClient({ transport: new FetchTransport({ server: 'http://127.0.0.1:1' }) })
+await unreachable.version().catch((error) => seen.push(error.kind))
 client.close()
-console.log(JSON.stringify(said))
+console.log(JSON.stringify(seen))
 `
     const file = join(folder, 'page.mjs')
     writeFileSync(file, await bundle(program))

@@ -1,26 +1,25 @@
-// One credential plugin through our client and through kubectl: the same program, the same user, the same number of runs.
+// Credential plugin against a server, with kubectl and with the client.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { connect, isUnauthorized } from 'cluster-apiserver/client'
-import { timedTest } from '../../src/base/timed-test.fixture.js'
-import { Kubectl } from '../clients/kubectl.js'
-import { obtainKubectl } from '../clients/obtain-kubectl.js'
-import { until } from '../kit/fixtures.js'
-import { ServerProcess } from '../kit/server-process.js'
-import { newAuthority, newClient } from '../security/make-pki.js'
+import { connect } from 'cluster-apiserver/client'
+import { Kubectl } from '../../../test/clients/kubectl.js'
+import { obtainKubectl } from '../../../test/clients/obtain-kubectl.js'
+import { until } from '../../../test/kit/fixtures.js'
+import { ServerProcess } from '../../../test/kit/server-process.js'
+import { newAuthority, newClient } from '../../server/test/security/make-pki.js'
 
 const kubectlCommand = await obtainKubectl()
-// Debian's command knows no younger version than this one.
+// Debian's kubectl supports v1beta1 only.
 const apiVersion = 'client.authentication.k8s.io/v1beta1'
 
-describe('a credential plugin', () => {
+describe('credential plugin', () => {
   const folder = mkdtempSync(join(tmpdir(), 'credential-plugin-'))
   const log = join(folder, 'runs.log')
-  const answer = join(folder, 'answer.json')
+  const outputFile = join(folder, 'credential.json')
   const configuration = join(folder, 'config')
   const authority = newAuthority('clients')
   let server: ServerProcess
@@ -31,7 +30,7 @@ describe('a credential plugin', () => {
     writeFileSync(ca, authority.cert)
     server = await ServerProcess.start({ flags: ['--identity=kubernetes', `--token-auth-file=${tokens}`, `--client-ca-file=${ca}`] })
     const plugin = join(folder, 'plugin')
-    writeFileSync(plugin, `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> ${log}\ncat ${answer}\n`, { mode: 0o755 })
+    writeFileSync(plugin, `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> ${log}\ncat ${outputFile}\n`, { mode: 0o755 })
     writeFileSync(
       configuration,
       JSON.stringify({
@@ -54,64 +53,35 @@ describe('a credential plugin', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const give = (status: object): void => writeFileSync(answer, JSON.stringify({ kind: 'ExecCredential', apiVersion, status }))
+  const setOutput = (status: object): void => writeFileSync(outputFile, JSON.stringify({ kind: 'ExecCredential', apiVersion, status }))
   const runs = (): readonly string[] => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
-  const forget = (): void => rmSync(log, { force: true })
-  test('through our client: told of the cluster, run once, run again when refused', async () => {
-    give({ token: 'first' })
-    const client = connect({ file: configuration })
-    await Promise.all(['a', 'b', 'c'].map((name) => client.core.v1.configMaps('default').create({ metadata: { name } })))
-    assert.equal(runs().length, 1)
-    const told = JSON.parse(runs()[0] ?? '') as {
-      spec: { interactive: boolean; cluster: { server: string; 'certificate-authority-data': string } }
-    }
-    assert.equal(told.spec.interactive, false)
-    assert.equal(told.spec.cluster.server, server.url)
-    assert.match(Buffer.from(told.spec.cluster['certificate-authority-data'], 'base64').toString(), /BEGIN CERTIFICATE/)
-    client.close()
-  })
-
-  test('through kubectl the same', { skip: kubectlCommand.skip }, async () => {
-    forget()
-    give({ token: 'first' })
+  const clearRuns = (): void => rmSync(log, { force: true })
+  test('kubectl runs it once per command and rejects bad credentials', { skip: kubectlCommand.skip }, async () => {
+    clearRuns()
+    setOutput({ token: 'first' })
     const kubectl = new Kubectl({ command: kubectlCommand.path, clientConfiguration: configuration, home: folder, minor: 20 })
     await kubectl.ok('create configmap by-kubectl --namespace=default')
     assert.equal(runs().length, 1)
-    const told = JSON.parse(runs()[0] ?? '') as { kind: string; apiVersion: string; spec: { cluster: { server: string } } }
-    assert.deepEqual([told.kind, told.apiVersion, told.spec.cluster.server], ['ExecCredential', apiVersion, server.url])
-    give({ token: 'nobody' })
+    const info = JSON.parse(runs()[0] ?? '') as { kind: string; apiVersion: string; spec: { cluster: { server: string } } }
+    assert.deepEqual([info.kind, info.apiVersion, info.spec.cluster.server], ['ExecCredential', apiVersion, server.url])
+    setOutput({ token: 'nobody' })
     await kubectl.fails('get configmaps --namespace=default', /logged in|Unauthorized/)
-    give({})
+    setOutput({})
     await kubectl.fails('get configmaps --namespace=default', /token or cert\/key pair/)
   })
 
-  test('a token that is refused is replaced, and the request sent again', async () => {
-    forget()
-    give({ token: 'nobody' })
-    // Another cluster for the cache of credentials, which is kept for the process.
-    const client = connect({ file: configuration, clusterEntry: { 'tls-server-name': 'localhost' } })
-    await assert.rejects(client.core.v1.configMaps('default').list(), isUnauthorized)
-    assert.equal(runs().length, 2)
-    give({ token: 'second' })
-    assert.ok((await client.core.v1.configMaps('default').list()).items.length > 0)
-    assert.equal(runs().length, 3)
-    await client.core.v1.configMaps('default').list()
-    assert.equal(runs().length, 3)
-    client.close()
-  })
-
-  timedTest('another certificate closes the connections of the one before', async (attempt) => {
-    forget()
+  test('a new certificate closes connections with the old one', async (t) => {
+    clearRuns()
     const [alice, bob] = ['alice', 'bob'].map((name) => newClient(authority, name, { organizations: ['system:masters'] }))
     const certificate = (pair: typeof alice, seconds: number): void =>
-      give({
+      setOutput({
         clientCertificateData: pair?.cert,
         clientKeyData: pair?.key,
         expirationTimestamp: new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, ''),
       })
     certificate(alice, 3)
     const client = connect({ file: configuration, clusterEntry: { 'proxy-url': '' } })
-    attempt.after(() => client.close())
+    t.after(() => client.close())
     const maps = client.core.v1.configMaps('default')
     const first = await maps.openWatch({ resourceVersion: (await maps.list()).metadata.resourceVersion ?? '' })
     let hasBroken = false

@@ -1,4 +1,4 @@
-// docs/client.md: its examples are one program, which is compiled at the strictest and run against a server.
+// Examples of docs/client.md: compiled in strict mode and run against a server as one program.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { transform } from 'esbuild'
-import { repoRoot } from '../kit/paths.js'
-import { ServerProcess } from '../kit/server-process.js'
+import { repoRoot } from '../../../test/kit/paths.js'
+import { ServerProcess } from '../../../test/kit/server-process.js'
 
 const text = readFileSync(join(repoRoot, 'docs/client.md'), 'utf8')
 const blocks = [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code)
@@ -25,7 +25,7 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): Pro
     ),
   )
 
-test('the examples of docs/client.md compile, run, and end', async () => {
+test('the examples of docs/client.md compile and run', async () => {
   assert.ok(blocks.length >= 7)
   const folder = mkdtempSync(join(tmpdir(), 'client-docs-'))
   const server = await ServerProcess.start()
@@ -55,8 +55,8 @@ test('the examples of docs/client.md compile, run, and end', async () => {
     })
     assert.equal(exit, 0, output)
     assert.match(output, /^3\n/)
-    for (const said of ['ADDED fresh', 'NotFound 404', 'status', 'deployments Deployment v1.26'])
-      assert.ok(output.includes(said), `${said}\n${output}`)
+    for (const expected of ['ADDED fresh', 'NotFound 404', 'status', 'deployments Deployment v1.26'])
+      assert.ok(output.includes(expected), `${expected}\n${output}`)
   } finally {
     await server.stop()
     rmSync(folder, { recursive: true, force: true })

@@ -1,17 +1,17 @@
-// Credential plugins: what they are told, when they are run, and what is said of each thing that can be wrong with them.
+// Credential plugins: input, caching, errors.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { identityNames, identityOf } from '../../api/identity.js'
-import { issueCertificate } from '../../net/issue-certificate.js'
-import type { ClusterEntry, ExecEntry } from '../config/config-entries.js'
-import { readPlugin } from '../config/exec-credential.js'
-import { ConfigError, CredentialError } from '../errors.js'
-import type { CredentialSource } from '../transport.js'
-import { pluginSource } from './exec-plugin.js'
+import { identityNames, identityOf } from '../../api/src/api/identity.js'
+import { issueCertificate } from '../../server/src/net/tls/issue-certificate.js'
+import { readPlugin } from '../src/config/exec-credential.js'
+import type { ClusterEntry, ExecEntry } from '../src/config/kubeconfig.js'
+import { ConfigError, CredentialError } from '../src/errors.js'
+import { pluginSource } from '../src/node/exec-plugin.js'
+import type { CredentialSource } from '../src/transport/transport.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'exec-plugin-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,7 +25,7 @@ const clusterEntry: ClusterEntry = { server: 'https://api.example', 'tls-server-
 let count = 0
 interface Script {
   readonly entry: ExecEntry
-  /** What it was told, run after run. */
+  /** Input of each run. */
   runs(): readonly {
     readonly info: { readonly spec: { readonly interactive: boolean } }
     readonly args: string
@@ -33,13 +33,13 @@ interface Script {
   }[]
 }
 
-/** A program that prints a text, and keeps what it was told. */
+/** Shell script that prints a text and logs its input. */
 function script(prints: string | object, { body = '', ...more }: ExecEntry & { readonly body?: string } = {}): Script {
   const path = join(folder, `plugin-${++count}`)
   const log = `${path}.log`
-  const answer = `${path}.answer`
-  writeFileSync(answer, typeof prints === 'string' ? prints : JSON.stringify(prints))
-  writeFileSync(path, `#!/bin/sh\nprintf '%s\\n%s\\n%s\\n' "$KUBERNETES_EXEC_INFO" "$*" "$GIVEN" >> ${log}\n${body}\ncat ${answer}\n`, {
+  const outputFile = `${path}.output`
+  writeFileSync(outputFile, typeof prints === 'string' ? prints : JSON.stringify(prints))
+  writeFileSync(path, `#!/bin/sh\nprintf '%s\\n%s\\n%s\\n' "$KUBERNETES_EXEC_INFO" "$*" "$GIVEN" >> ${log}\n${body}\ncat ${outputFile}\n`, {
     mode: 0o755,
   })
   return {
@@ -61,9 +61,9 @@ function sourceOf(entry: ExecEntry, { now = () => Date.now(), isTerminal = false
   return pluginSource({ plugin: readPlugin(entry, 'user "u"'), cluster: clusterEntry, ca: 'Q0E=', clock: { now }, isTerminal })
 }
 
-describe('a credential plugin', () => {
+describe('credential plugin', () => {
   for (const version of versions) {
-    test(`gives a token in ${version}`, async () => {
+    test(`provides a token with ${version}`, async () => {
       const { entry, runs } = script(credential({ token: 'abc' }, version), {
         apiVersion: version,
         args: ['a', 'b c'],
@@ -76,7 +76,7 @@ describe('a credential plugin', () => {
     })
   }
 
-  test('is told of the cluster where it shall be', async () => {
+  test('gets the cluster with provideClusterInfo', async () => {
     const { entry, runs } = script(credential({ token: 'abc' }), { provideClusterInfo: true })
     const name = `${identityOf('kubernetes').group({ stem: 'client.authentication' })}/exec`
     const cluster = { ...clusterEntry, extensions: [{ name, extension: { audience: 'x' } }] }
@@ -93,12 +93,12 @@ describe('a credential plugin', () => {
     })
   })
 
-  test('gives a certificate and its key, also beside a token', async () => {
-    const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
-    const { cert, key } = issueCertificate({ commonName: 'alice', use: 'client', ...times })
+  test('provides certificate and key, also with a token', async () => {
+    const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+    const { cert, key } = issueCertificate({ commonName: 'alice', use: 'client', ...validity })
     const { entry } = script(credential({ token: 'abc', clientCertificateData: cert, clientKeyData: key }))
     assert.deepEqual(await sourceOf(entry).current(), { authorization: 'Bearer abc', certificate: { cert, key } })
-    const { key: other } = issueCertificate({ commonName: 'alice', use: 'client', ...times })
+    const { key: other } = issueCertificate({ commonName: 'alice', use: 'client', ...validity })
     const wrong = script(credential({ clientCertificateData: cert, clientKeyData: other }))
     await assert.rejects(
       async () => sourceOf(wrong.entry).current(),
@@ -108,7 +108,7 @@ describe('a credential plugin', () => {
     await assert.rejects(async () => sourceOf(broken.entry).current(), /its certificate and key cannot be used/)
   })
 
-  test('runs once however many wait, and again when its answer has expired or was refused', async () => {
+  test('runs once for concurrent callers, and again after expiry and 401', async () => {
     let now = Date.parse('2030-01-01T00:00:00Z')
     const { entry, runs } = script(credential({ token: 'abc', expirationTimestamp: '2030-01-01T01:00:00Z' }), { body: 'sleep 0.1' })
     const source = sourceOf(entry, { now: () => now })
@@ -118,18 +118,18 @@ describe('a credential plugin', () => {
     now += 3_599_000
     const kept = await source.current()
     assert.equal(runs().length, 1)
-    assert.equal(source.refuse?.(kept), true)
-    // Of those who come late with what was refused before, none makes it run again.
+    assert.equal(source.invalidate?.(kept), true)
+    // A second 401 for the old credential does not run the plugin again.
     const next = await source.current()
-    assert.equal(source.refuse?.(kept), true)
+    assert.equal(source.invalidate?.(kept), true)
     assert.equal(await source.current(), next)
     assert.equal(runs().length, 2)
     now += 2000
-    await assert.rejects(async () => source.current(), /has expired at 2030-01-01T01:00:00Z, before it was used/)
+    await assert.rejects(async () => source.current(), /expired at 2030-01-01T01:00:00Z/)
     assert.equal(runs().length, 3)
   })
 
-  test('is kept without an end where it says none, and shared by clients of one configuration', async () => {
+  test('without expirationTimestamp is cached, and shared by clients of one configuration', async () => {
     const { entry, runs } = script(credential({ token: 'abc' }))
     const settings = { plugin: readPlugin(entry, ''), cluster: clusterEntry, ca: undefined }
     assert.equal(pluginSource(settings), pluginSource({ ...settings }))
@@ -139,18 +139,18 @@ describe('a credential plugin', () => {
     assert.notEqual(pluginSource(settings), pluginSource({ ...settings, cluster: { server: 'https://other' } }))
   })
 
-  test('who stops waiting leaves the others their answer', async () => {
+  test('an aborted caller does not stop the run of others', async () => {
     const { entry, runs } = script(credential({ token: 'abc' }), { body: 'sleep 0.2' })
     const source = sourceOf(entry)
     const controller = new AbortController()
-    const [gone, waiting] = [source.current(controller.signal), source.current()]
+    const [aborted, waiting] = [source.current(controller.signal), source.current()]
     controller.abort(new Error('enough'))
-    await assert.rejects(async () => gone, /enough/)
+    await assert.rejects(async () => aborted, /enough/)
     assert.deepEqual(await waiting, { authorization: 'Bearer abc' })
     assert.equal(runs().length, 1)
   })
 
-  test('says clearly what went wrong', async () => {
+  test('reports errors as CredentialError', async () => {
     const fails = async (entry: ExecEntry, message: RegExp, more: { isTerminal?: boolean } = {}): Promise<void> => {
       await assert.rejects(
         async () => sourceOf(entry, more).current(),
@@ -165,28 +165,28 @@ describe('a credential plugin', () => {
       { apiVersion, command: 'no-such-plugin', interactiveMode: 'Never', installHint: 'apt install it' },
       /no-such-plugin: the command was not found\n\napt install it$/,
     )
-    await fails({ apiVersion, command: folder, interactiveMode: 'Never' }, /it cannot be run/)
+    await fails({ apiVersion, command: folder, interactiveMode: 'Never' }, /it cannot be started/)
     await fails(script('', { body: 'exit 7' }).entry, /it failed with exit code 7/)
-    await fails(script('', { body: 'kill -9 $$' }).entry, /it was ended by SIGKILL/)
-    await fails(script('').entry, /it printed no JSON object, but nothing at all/)
+    await fails(script('', { body: 'kill -9 $$' }).entry, /it was killed by SIGKILL/)
+    await fails(script('').entry, /it printed nothing/)
     await fails(script('hello').entry, /it printed no JSON object/)
     await fails(script('[]').entry, /it printed no JSON object/)
-    await fails(script({ kind: 'Pod', apiVersion }).entry, /it printed a "Pod" and no ExecCredential/)
-    await fails(script(credential({ token: 'a' }, versions[1])).entry, /it is configured for .*\/v1 and answered in ".*\/v1beta1"/)
-    await fails(script(credential(undefined)).entry, /its answer has no status/)
-    await fails(script(credential({})).entry, /it gave neither a token nor a certificate/)
-    await fails(script(credential({ token: 7 })).entry, /status.token is no text/)
-    await fails(script(credential({ clientKeyData: 'x' })).entry, /it gave only a key; the two go together/)
-    await fails(script(credential({ token: 'a', clientCertificateData: 'x' })).entry, /it gave only a certificate; the two go together/)
-    await fails(script(credential({ token: 'a', expirationTimestamp: 'soon' })).entry, /expirationTimestamp "soon" is no time/)
+    await fails(script({ kind: 'Pod', apiVersion }).entry, /it printed kind "Pod" instead of ExecCredential/)
+    await fails(script(credential({ token: 'a' }, versions[1])).entry, /it is configured for .*\/v1 but printed ".*\/v1beta1"/)
+    await fails(script(credential(undefined)).entry, /its output has no status/)
+    await fails(script(credential({})).entry, /it printed neither a token nor a certificate/)
+    await fails(script(credential({ token: 7 })).entry, /status.token is not a string/)
+    await fails(script(credential({ clientKeyData: 'x' })).entry, /it printed a key without a certificate/)
+    await fails(script(credential({ token: 'a', clientCertificateData: 'x' })).entry, /it printed a certificate without a key/)
+    await fails(script(credential({ token: 'a', expirationTimestamp: 'soon' })).entry, /expirationTimestamp "soon" is not an RFC 3339 time/)
     await fails(
       script(credential({ token: 'a', expirationTimestamp: '2001-01-01T00:00:00Z' })).entry,
-      /has expired at 2001-01-01T00:00:00Z/,
+      /credential expired at 2001-01-01T00:00:00Z/,
     )
-    await fails(script(credential({ token: 'a' }), { interactiveMode: 'Always' }).entry, /standard input is no terminal/)
+    await fails(script(credential({ token: 'a' }), { interactiveMode: 'Always' }).entry, /stdin is not a terminal/)
   })
 
-  test('failures are not kept', async () => {
+  test('errors are not cached', async () => {
     const { entry, runs } = script('', { body: 'exit 1' })
     const source = sourceOf(entry)
     for (let round = 1; round <= 2; round++) {
@@ -195,19 +195,24 @@ describe('a credential plugin', () => {
     }
   })
 
-  test('may ask questions where somebody sits at a terminal', async () => {
-    const asks = async (interactiveMode: string, isTerminal: boolean): Promise<unknown> => {
+  test('is interactive by interactiveMode and terminal', async () => {
+    const interactiveOf = async (interactiveMode: string, isTerminal: boolean): Promise<unknown> => {
       const { entry, runs } = script(credential({ token: 'a' }), { interactiveMode })
       await sourceOf(entry, { isTerminal }).current()
       return runs()[0]?.info.spec.interactive
     }
     assert.deepEqual(
-      [await asks('Never', true), await asks('IfAvailable', false), await asks('IfAvailable', true), await asks('Always', true)],
+      [
+        await interactiveOf('Never', true),
+        await interactiveOf('IfAvailable', false),
+        await interactiveOf('IfAvailable', true),
+        await interactiveOf('Always', true),
+      ],
       [false, false, true, true],
     )
   })
 
-  test('must be described as a whole', () => {
+  test('rejects incomplete exec entries', () => {
     const fails = (entry: ExecEntry, message: RegExp): void =>
       assert.throws(
         () => readPlugin(entry, 'user "u"'),
@@ -215,26 +220,26 @@ describe('a credential plugin', () => {
       )
     fails({ apiVersion, interactiveMode: 'Never' }, /user "u": exec has no command/)
     fails({ command: 'a' }, /exec has no apiVersion/)
-    fails({ command: 'a', apiVersion: 'v1' }, /exec has the apiVersion "v1"/)
-    fails({ command: 'a', apiVersion }, /exec must say an interactiveMode/)
-    fails({ command: 'a', apiVersion, interactiveMode: 'Often' }, /"Often"; Never, IfAvailable, Always are known/)
+    fails({ command: 'a', apiVersion: 'v1' }, /exec has the unsupported apiVersion "v1"/)
+    fails({ command: 'a', apiVersion }, /exec requires interactiveMode/)
+    fails({ command: 'a', apiVersion, interactiveMode: 'Often' }, /"Often"; supported: Never, IfAvailable, Always/)
     fails({ command: 'a', apiVersion, interactiveMode: 'Never', env: [{ name: '', value: '' }] }, /has no name/)
     assert.equal(readPlugin({ command: 'a', apiVersion: versions[1] ?? '' }, '').interactiveMode, 'IfAvailable')
   })
 
-  test('that prints without end is not listened to, and has nobody to print for', async () => {
+  test('with endless output is stopped, also if it ignores SIGTERM', async () => {
     const pidFile = join(folder, 'endless.pid')
     const { entry } = script('', { body: `trap '' TERM\necho $$ > ${pidFile}\nwhile printf '%65536s' x; do :; done; exit 0` })
-    await assert.rejects(async () => sourceOf(entry).current(), /it prints too much/)
+    await assert.rejects(async () => sourceOf(entry).current(), /it printed more than 4194304 bytes/)
     const pid = Number(readFileSync(pidFile, 'utf8'))
-    const isThere = (): boolean => {
+    const isRunning = (): boolean => {
       try {
         return process.kill(pid, 0)
       } catch {
         return false
       }
     }
-    for (const until = Date.now() + 60_000; isThere() && Date.now() < until; ) await new Promise((resolve) => setTimeout(resolve, 5))
-    assert.equal(isThere(), false)
+    for (const until = Date.now() + 60_000; isRunning() && Date.now() < until; ) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.equal(isRunning(), false)
   })
 })

@@ -1,24 +1,24 @@
-// A certificate and key that are renewed one after the other.
+// Rotation of client certificate and key files.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { issueCertificate } from '../../net/issue-certificate.js'
-import { ConnectionError, CredentialError } from '../errors.js'
-import { FollowedPair } from './followed-pair.js'
-import { HttpTransport } from './http-transport.js'
+import { issueCertificate } from '../../server/src/net/tls/issue-certificate.js'
+import { ConnectionError, CredentialError } from '../src/errors.js'
+import { HttpTransport } from '../src/node/http-transport.js'
+import { KeyPairFiles } from '../src/node/key-pair-files.js'
 
-const times = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 }
-const issue = () => issueCertificate({ commonName: 'alice', use: 'client', ...times })
+const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 }
+const issue = () => issueCertificate({ commonName: 'alice', use: 'client', ...validity })
 
-test('a pair is renewed as one, however its files are replaced', () => {
+test('the old pair is used until both files match', () => {
   const [first, second] = [issue(), issue()]
   const files: { cert: string | undefined; key: string } = { ...first }
   let nowMs = 0
   let reads = 0
-  const pair = new FollowedPair({
+  const pair = new KeyPairFiles({
     cert: () => {
       reads++
-      if (files.cert === undefined) throw new CredentialError('it is not there')
+      if (files.cert === undefined) throw new CredentialError('missing')
       return files.cert
     },
     key: () => files.key,
@@ -30,29 +30,29 @@ test('a pair is renewed as one, however its files are replaced', () => {
   assert.equal(pair.current(), before)
   assert.equal(reads, 1)
   files.cert = second.cert
-  assert.equal(pair.current(), before, 'it is not read for each request')
+  assert.equal(pair.current(), before, 'the files are not read for each request')
   nowMs += 61_000
   assert.equal(pair.current(), before, 'the key is still the old one')
   files.cert = undefined
   nowMs += 2000
-  assert.equal(pair.current(), before, 'one of them is not there for a moment')
+  assert.equal(pair.current(), before, 'one file is missing for a moment')
   files.cert = second.cert
   files.key = second.key
   nowMs += 2000
-  assert.deepEqual(pair.current(), { cert: second.cert, key: second.key }, 'it is looked at again soon')
+  assert.deepEqual(pair.current(), { cert: second.cert, key: second.key }, 'a mismatch is read again after a second')
 })
 
-test('a pair that never belonged together is told as such', () => {
+test('a pair that never matched is a CredentialError', () => {
   const where = 'user "u"'
   const [{ cert }, { key }] = [issue(), issue()]
-  for (const [sources, complaint] of [
+  for (const [sources, errorPattern] of [
     [{ cert: () => cert, key: () => key }, /^CredentialError: user "u": .* cannot be used: the key belongs to another certificate$/],
     [{ cert: () => 'x', key: () => key }, /^CredentialError: user "u": .* cannot be used: /],
   ] as const)
-    assert.throws(() => new FollowedPair({ ...sources, where }).current(), complaint)
+    assert.throws(() => new KeyPairFiles({ ...sources, where }).current(), errorPattern)
 })
 
-test('what TLS finds wrong with a certificate before anything is sent is an error of the connection', async () => {
+test('a key of another certificate is a ConnectionError of requests', async () => {
   const transport = new HttpTransport({ server: 'https://127.0.0.1:1' })
   const credential = { certificate: { cert: issue().cert, key: issue().key } }
   const isMismatch = (thrown: unknown): boolean => thrown instanceof ConnectionError && thrown.code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH'

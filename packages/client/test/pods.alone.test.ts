@@ -1,4 +1,4 @@
-// Into pods with our client, through the server, to the agent of the node: logs, commands, ports.
+// Exec from a browser bundle through the server to a fake kubelet.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -10,16 +10,16 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { connect, isNotFound, StatusError, type TypedClient } from 'cluster-apiserver/client'
+import { connect, type TypedClient } from 'cluster-apiserver/client'
 import { build } from 'esbuild'
-import { type AgentCluster, startAgentCluster } from '../kit/agent-cluster.js'
-import { repoRoot } from '../kit/paths.js'
+import { type KubeletCluster, startKubeletCluster } from '../../../test/kit/kubelet/kubelet-cluster.js'
+import { repoRoot } from '../../../test/kit/paths.js'
 
-/** A short frame of a server. */
+/** Unmasked binary WebSocket frame with less than 126 bytes. */
 const frame = (channel: number, text: string): Buffer => Buffer.concat([Buffer.from([0x82, text.length + 1, channel]), Buffer.from(text)])
 
-/** Accepts, and says what it is told to. */
-const speaker =
+/** Accepts the upgrade and sends the frames. */
+const acceptAndSend =
   (...frames: readonly Buffer[]) =>
   (request: IncomingMessage, socket: Duplex): boolean => {
     const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
@@ -27,16 +27,16 @@ const speaker =
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`,
     )
-    for (const one of frames) socket.write(one)
+    for (const each of frames) socket.write(each)
     socket.on('error', () => undefined)
     return true
   }
 
-describe('into pods', () => {
-  let cluster: AgentCluster
+describe('exec', () => {
+  let cluster: KubeletCluster
   let client: TypedClient
   before(async () => {
-    cluster = await startAgentCluster()
+    cluster = await startKubeletCluster()
     await cluster.makePod('one')
     client = connect({ file: `${cluster.server.dataDir}/admin.conf` })
   })
@@ -44,34 +44,9 @@ describe('into pods', () => {
     client.close()
     await cluster.close()
   })
-  const pods = () => client.core.v1.pods('default')
 
-  test('logs', async () => {
-    cluster.agent.log('default/one/main', 'first\nsecond ä€\nthird\nfourth\n')
-    const text = await pods().log('one', { tailLines: 3 })
-    assert.equal(text, 'second ä€\nthird\nfourth\n')
-    assert.match(cluster.agent.asked.at(-1)?.url ?? '', /^\/containerLogs\/default\/one\/main\?tailLines=3/)
-    let said = ''
-    for await (const piece of pods().logs('one', { tailLines: 3 })) said += piece
-    assert.equal(said, text)
-    await assert.rejects(pods().log('none'), isNotFound)
-  })
-
-  test('a command, with what it says and how it ends', async () => {
-    const failure = JSON.stringify({ status: 'Failure', message: 'exit 3', details: { causes: [{ reason: 'ExitCode', message: '3' }] } })
-    cluster.agent.interceptUpgrade = speaker(frame(1, 'out'), frame(2, 'err'), frame(3, failure))
-    const { stdout, stderr, code } = await pods().run('one', ['sh', '-c', 'exit 3'])
-    assert.deepEqual([stdout, stderr, code], ['out', 'err', 3])
-    assert.match(cluster.agent.asked.at(-1)?.url ?? '', /^\/exec\/default\/one\/main\?command=sh&command=-c&command=exit\+3/)
-    await assert.rejects(pods().exec('none', ['ls']), isNotFound)
-    await assert.rejects(
-      client.as({ user: 'nobody' }).core.v1.pods('default').exec('one', ['ls']),
-      (error) => error instanceof StatusError && error.code === 403,
-    )
-  })
-
-  test('a command from a browser, whose token goes in the name of a protocol', async () => {
-    cluster.agent.interceptUpgrade = speaker(frame(1, 'out'), frame(3, JSON.stringify({ status: 'Success' })))
+  test('from a browser, with the token as a subprotocol', async () => {
+    cluster.kubelet.interceptUpgrade = acceptAndSend(frame(1, 'out'), frame(3, JSON.stringify({ status: 'Success' })))
     const program = `import { Client, FetchTransport } from 'cluster-apiserver/client'
 const [server, token] = [process.env.SERVER, process.env.TOKEN]
 const client = new Client({ transport: new FetchTransport({ server }), credentials: { current: () => ({ authorization: 'Bearer ' + token }) } })
@@ -93,7 +68,7 @@ process.exit()
       const { url, access } = cluster.server
       const ca = join(cluster.server.dataDir, 'pki', 'ca.crt')
       const env = { ...process.env, SERVER: url, TOKEN: access.token, NODE_EXTRA_CA_CERTS: ca }
-      // Node has the browser's class behind this flag, and younger ones without it.
+      // Node.js 20 has WebSocket behind this flag.
       const { stdout } = await promisify(execFile)(process.execPath, ['--experimental-websocket', join(folder, 'page.mjs')], {
         env,
         timeout: 20_000,
@@ -102,16 +77,5 @@ process.exit()
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
-  })
-
-  test('a port', async () => {
-    const number = String.fromCharCode(80, 0)
-    cluster.agent.interceptUpgrade = speaker(frame(0, number), frame(1, number), frame(0, 'from the pod'))
-    const forward = await pods().portForward('one', [80])
-    for await (const data of forward.ports[0]?.data() ?? []) {
-      assert.equal(Buffer.from(data).toString(), 'from the pod')
-      break
-    }
-    forward.close()
   })
 })

@@ -1,4 +1,4 @@
-// Our own client against the server: every verb, typed and dynamic.
+// Client against a server: all verbs, typed and dynamic.
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -17,7 +17,7 @@ import {
   type Warning,
 } from 'cluster-apiserver/client'
 
-describe('the client', () => {
+describe('client', () => {
   let server: RunningServer
   let client: TypedClient
   const warnings: Warning[] = []
@@ -30,13 +30,13 @@ describe('the client', () => {
     await server.close({ immediately: true })
   })
 
-  test('an object from its begin to its end', async () => {
+  test('create, get, update and delete an object', async () => {
     const maps = client.core.v1.configMaps('default')
-    const made = await maps.create({ metadata: { name: 'life' }, data: { a: '1' } })
-    assert.deepEqual([made.kind, made.apiVersion, made.data], ['ConfigMap', 'v1', { a: '1' }])
+    const created = await maps.create({ metadata: { name: 'life' }, data: { a: '1' } })
+    assert.deepEqual([created.kind, created.apiVersion, created.data], ['ConfigMap', 'v1', { a: '1' }])
     await assert.rejects(maps.create({ metadata: { name: 'life' } }), isAlreadyExists)
     const read = await maps.get('life')
-    assert.deepEqual(read, made)
+    assert.deepEqual(read, created)
     const updated = await maps.update({ ...read, data: { a: '2' } })
     assert.deepEqual(updated.data, { a: '2' })
     await assert.rejects(maps.update(read), isConflict)
@@ -49,15 +49,16 @@ describe('the client', () => {
     )
   })
 
-  test('modify tries again when somebody else was quicker', async () => {
+  test('modify retries on conflict', async () => {
     const maps = client.core.v1.configMaps('default')
     await maps.create({ metadata: { name: 'counter' }, data: { n: '0' } })
-    const add = () => maps.modify('counter', (map) => ({ ...map, data: { n: String(Number(map.data?.['n']) + 1) } }), { conflicts: 100 })
-    await Promise.all(Array.from({ length: 10 }, add))
+    const increment = () =>
+      maps.modify('counter', (map) => ({ ...map, data: { n: String(Number(map.data?.['n']) + 1) } }), { conflicts: 100 })
+    await Promise.all(Array.from({ length: 10 }, increment))
     assert.equal((await maps.get('counter')).data?.['n'], '10')
     const same = await maps.get('counter')
     assert.equal((await maps.modify('counter', (map) => map)).metadata?.resourceVersion, same.metadata?.resourceVersion)
-    // Who changes the object itself, which the types do not allow, means it.
+    // In-place changes, which the types forbid, are sent.
     await maps.modify('counter', (map) => {
       Object.assign(map, { data: { n: '99' } })
       return map
@@ -65,18 +66,18 @@ describe('the client', () => {
     assert.equal((await maps.get('counter')).data?.['n'], '99')
   })
 
-  test('a name is one part of a path: nobody gets elsewhere by it', async () => {
+  test('names that would change the path are rejected', async () => {
     const { v1 } = client.core
     const maps = v1.configMaps('default')
     for (const name of ['', '.', '..', 'a/b', '../secrets/a', 'a%2fstatus']) {
-      await assert.rejects(maps.get(name), /is no name of an object/)
-      await assert.rejects(maps.delete(name), /is no name of an object/)
-      if (name !== '') await assert.rejects(v1.configMaps(name).get('a'), /is no name of a namespace/)
+      await assert.rejects(maps.get(name), /is not a valid name of an object/)
+      await assert.rejects(maps.delete(name), /is not a valid name of an object/)
+      if (name !== '') await assert.rejects(v1.configMaps(name).get('a'), /is not a valid name of a namespace/)
     }
     await assert.rejects(maps.apply({ metadata: { name: 'a' } }, {} as { fieldManager: string }), /fieldManager/)
   })
 
-  test('the four patches', async () => {
+  test('strategic, merge and JSON patch; scale and status', async () => {
     const deployments = client.apps.v1.deployments('default')
     await deployments.create({
       metadata: { name: 'web', labels: { app: 'web' } },
@@ -98,7 +99,7 @@ describe('the client', () => {
     assert.equal(status.status?.replicas, 3)
   })
 
-  test('apply, with conflicts that say who owns what', async () => {
+  test('apply reports conflicts by field; force takes over', async () => {
     const maps = client.core.v1.configMaps('default')
     await maps.apply({ metadata: { name: 'applied' }, data: { a: '1', b: '1' } }, { fieldManager: 'alice' })
     const other = { metadata: { name: 'applied' }, data: { a: '2' } }
@@ -113,7 +114,7 @@ describe('the client', () => {
     assert.deepEqual((await maps.apply(other, { fieldManager: 'bob', force: true })).data, { a: '2', b: '1' })
   })
 
-  test('lists in pages, as they are and as metadata and tables; a collection deleted', async () => {
+  test('pages, tables, metadata, and deleteCollection', async () => {
     const maps = client.core.v1.configMaps('default')
     const names = Array.from({ length: 7 }, (_, index) => `page-${index}`)
     await Promise.all(names.map((name) => maps.create({ metadata: { name, labels: { page: 'yes' } }, data: { a: 'b' } })))
@@ -139,8 +140,8 @@ describe('the client', () => {
     )
     assert.equal(table.rows?.length, 7)
     assert.equal((await maps.tableOf('page-1')).rows?.[0]?.cells?.[0], 'page-1')
-    const alone = await maps.metadata.get('page-1')
-    assert.deepEqual([alone.kind, 'data' in alone], ['PartialObjectMetadata', false])
+    const metadataOnly = await maps.metadata.get('page-1')
+    assert.deepEqual([metadataOnly.kind, 'data' in metadataOnly], ['PartialObjectMetadata', false])
     assert.equal((await maps.metadata.list(selection)).items.length, 7)
     const informer = maps.metadata.inform(selection)
     await informer.ready
@@ -151,14 +152,14 @@ describe('the client', () => {
     assert.deepEqual((await maps.list(selection)).items, [])
   })
 
-  test('dry runs, validation, warnings', async () => {
+  test('dryRun, fieldValidation, warnings', async () => {
     const maps = client.core.v1.configMaps('default')
     await maps.create({ metadata: { name: 'dry' } }, { dryRun: true })
     assert.equal(await maps.find('dry'), undefined)
-    const odd = { metadata: { name: 'odd' }, surplus: 1 }
-    await assert.rejects(maps.create(odd, { fieldValidation: 'Strict' }), /unknown field "surplus"/)
+    const withUnknownField = { metadata: { name: 'odd' }, surplus: 1 }
+    await assert.rejects(maps.create(withUnknownField, { fieldValidation: 'Strict' }), /unknown field "surplus"/)
     warnings.length = 0
-    await maps.create(odd, { fieldValidation: 'Warn', dryRun: true })
+    await maps.create(withUnknownField, { fieldValidation: 'Warn', dryRun: true })
     assert.deepEqual(
       warnings.map(({ code, text }) => [code, text]),
       [[299, 'unknown field "surplus"']],
@@ -169,35 +170,35 @@ describe('the client', () => {
     )
   })
 
-  test('deletes with conditions', async () => {
+  test('delete with preconditions', async () => {
     const maps = client.core.v1.configMaps('default')
-    const made = await maps.create({ metadata: { name: 'guarded' } })
+    const created = await maps.create({ metadata: { name: 'guarded' } })
     await assert.rejects(
       maps.delete('guarded', { preconditions: { uid: 'another' } }),
       (error) => error instanceof StatusError && error.code === 409,
     )
     await maps.delete('guarded', { dryRun: true })
     assert.ok(await maps.find('guarded'))
-    await maps.delete('guarded', { preconditions: { uid: made.metadata?.uid ?? '' }, propagationPolicy: 'Background' })
+    await maps.delete('guarded', { preconditions: { uid: created.metadata?.uid ?? '' }, propagationPolicy: 'Background' })
     assert.equal(await maps.find('guarded'), undefined)
   })
 
-  test('as somebody else', async () => {
+  test('impersonation', async () => {
     const alice = client.as({ user: 'alice', groups: ['dev'] })
     await assert.rejects(alice.core.v1.secrets('default').list(), isForbidden)
     const admin = client.as({ user: 'alice', groups: ['dev', 'system:masters'], extra: { 'example.com/Scope': ['a'] } })
-    const who = await admin.authentication.v1alpha1.selfSubjectReviews().create({})
-    const { userInfo } = who.status ?? {}
+    const review = await admin.authentication.v1alpha1.selfSubjectReviews().create({})
+    const { userInfo } = review.status ?? {}
     assert.deepEqual([userInfo?.username, userInfo?.groups?.includes('dev')], ['alice', true])
-    // A header that says nobody would leave the caller with all rights of his own.
-    for (const nobody of [
+    // With an empty header the caller would keep its own permissions.
+    for (const invalid of [
       { user: '' },
       { user: ' ' },
       { user: ' alice' },
       { user: 'alice', groups: [''] },
       { user: 'alice', groups: ['dev '] },
     ])
-      assert.throws(() => client.as(nobody), TypeError, JSON.stringify(nobody))
+      assert.throws(() => client.as(invalid), TypeError, JSON.stringify(invalid))
     assert.ok(await client.as(undefined).core.v1.namespaces().get('default'))
     const other = client.as({ user: 'Łukasz Größe' })
     await assert.rejects(other.core.v1.configMaps('default').list(), /User "Łukasz Größe" cannot list/)
@@ -205,7 +206,7 @@ describe('the client', () => {
     assert.deepEqual(userInfo?.extra, { 'example.com/scope': ['a'] })
   })
 
-  test('kinds with the suffix of the identity, reviews, tokens', async () => {
+  test('groups with the suffix of the identity, reviews, tokens', async () => {
     const role = await client.rbacAuthorization.v1.clusterRoles().get('view')
     assert.match(role.apiVersion ?? '', /^rbac\.authorization\./)
     const review = await client.authorization.v1
@@ -220,7 +221,7 @@ describe('the client', () => {
     robot.close()
   })
 
-  test('kinds that are found by discovery, and such that are defined meanwhile', async () => {
+  test('discovery finds resources by name, and CRDs that were created later', async () => {
     assert.equal((await client.served.find('deploy'))?.kind, 'Deployment')
     assert.equal((await client.served.find('deployments.apps'))?.group, 'apps')
     assert.equal((await client.served.find('horizontalpodautoscalers.v1.autoscaling'))?.version, 'v1')
@@ -253,15 +254,15 @@ describe('the client', () => {
     const toys = await client.collectionOf(toy)
     assert.equal(toys.namespace, 'default')
     assert.equal((await toys.create(toy)).size, 3)
-    // Templates leave an empty namespace, and mean none.
+    // Templates produce an empty namespace.
     assert.equal((await client.collectionOf({ ...toy, metadata: { name: 'bear', namespace: '' } })).namespace, 'default')
-    const placed = { ...toy, metadata: { name: 'doll', namespace: 'default' } }
-    assert.equal((await toys.in('').create(placed, { dryRun: true })).metadata.name, 'doll')
+    const doll = { ...toy, metadata: { name: 'doll', namespace: 'default' } }
+    assert.equal((await toys.in('').create(doll, { dryRun: true })).metadata.name, 'doll')
     const dynamic = await client.find('toys', { namespace: 'default' })
     assert.equal((await dynamic.get('bear'))['size'], 3)
   })
 
-  test('abort and time limits', async () => {
+  test('signal and timeoutMs', async () => {
     const maps = client.core.v1.configMaps('default')
     await assert.rejects(maps.list({ signal: AbortSignal.abort(new Error('enough')) }), /enough/)
     const controller = new AbortController()
@@ -273,9 +274,9 @@ describe('the client', () => {
     await assert.rejects(maps.list({ timeoutMs: 0 }), (error) => (error as { kind?: string }).kind === 'timeout')
   })
 
-  test('what cannot be meant is refused before it is sent', async () => {
-    await assert.rejects(client.core.v1.configMaps().get('a'), /configmaps are in namespaces/)
-    await assert.rejects(client.core.v1.configMaps('default').get('..'), /is no name of an object/)
+  test('missing namespace and invalid names are rejected before sending', async () => {
+    await assert.rejects(client.core.v1.configMaps().get('a'), /configmaps are namespaced/)
+    await assert.rejects(client.core.v1.configMaps('default').get('..'), /is not a valid name of an object/)
     await assert.rejects(client.core.v1.configMaps('default').update({}), /no metadata.name/)
   })
 })

@@ -1,17 +1,17 @@
-// Writing waits for whoever reads, and not for whoever is gone.
+// Writing with backpressure, and to destroyed streams.
 
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
-import { writeOn } from './write-on.js'
+import { writeDrained } from './backpressure.js'
 
-test('waits until there is room', async () => {
+test('writeDrained waits for drain', async () => {
   const stream = new PassThrough({ highWaterMark: 4 })
-  assert.equal(await writeOn(stream, 'a'), true)
+  assert.equal(await writeDrained(stream, 'a'), true)
   let isWritten = false
-  const writing = writeOn(stream, 'bcdefgh').then((goesOn) => {
+  const writing = writeDrained(stream, 'bcdefgh').then((isOpen) => {
     isWritten = true
-    return goesOn
+    return isOpen
   })
   await new Promise((resolve) => setImmediate(resolve))
   assert.equal(isWritten, false)
@@ -20,10 +20,10 @@ test('waits until there is room', async () => {
   assert.deepEqual([stream.listenerCount('drain'), stream.listenerCount('close')], [0, 0])
 })
 
-test('ends when the stream closes', async () => {
+test('writeDrained returns false when the stream is destroyed', async () => {
   const stream = new PassThrough({ highWaterMark: 4 })
-  const writing = writeOn(stream, 'abcdefgh')
+  const writing = writeDrained(stream, 'abcdefgh')
   stream.destroy()
   assert.equal(await writing, false)
-  assert.equal(await writeOn(stream, 'more'), false)
+  assert.equal(await writeDrained(stream, 'more'), false)
 })

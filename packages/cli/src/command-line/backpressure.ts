@@ -1,16 +1,15 @@
-// Writing no faster than the other side reads.
+// Writing to streams with backpressure.
 
 import type { Writable } from 'node:stream'
 
-/** Settles when there is room for more; false where the stream is gone, and nothing more needs to be written. */
-export async function writeOn(stream: Writable, data: string | Uint8Array): Promise<boolean> {
+/** Resolves when the stream accepts more data: true, or false if it is destroyed. */
+export async function writeDrained(stream: Writable, data: string | Uint8Array): Promise<boolean> {
   if (stream.destroyed) return false
-  return stream.write(data) || untilRoom(stream)
+  return stream.write(data) || untilDrained(stream)
 }
 
-/** The same, without anything to write. */
-export async function untilRoom(stream: Writable): Promise<boolean> {
-  // A stream may have gone while it was written to: then neither event comes any more.
+export async function untilDrained(stream: Writable): Promise<boolean> {
+  // A stream that was destroyed during the write may emit neither 'drain' nor 'close' anymore.
   if (!stream.destroyed && stream.writableNeedDrain)
     await new Promise<void>((resolve) => {
       const settle = (): void => {

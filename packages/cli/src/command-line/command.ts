@@ -1,34 +1,29 @@
-// What a command is, and what it is given.
+// Interface of commands: usage, flags, and the context of a run.
 
 import type { FlagTable, FlagValues } from './flags.js'
+import type { globalFlags } from './global-flags.js'
 import type { Io } from './io.js'
 import type { Session } from './session.js'
-import type { usualFlags } from './usual-flags.js'
 
-export interface Work<Table extends FlagTable = Record<never, never>> {
+export interface CommandContext<Table extends FlagTable = Record<never, never>> {
   readonly args: readonly string[]
-  /** What stands behind `--`. */
+  /** Arguments after `--`; undefined without `--`. */
   readonly rest: readonly string[] | undefined
-  readonly flags: FlagValues<Table & Omit<typeof usualFlags, keyof Table>>
+  readonly flags: FlagValues<Table & Omit<typeof globalFlags, keyof Table>>
   readonly session: Session
   readonly io: Io
-  /** Aborted when somebody interrupts the command. */
   readonly signal: AbortSignal
 }
 
 export interface Command<Table extends FlagTable = FlagTable> {
-  /** Without the command itself: `get TYPE [NAME] [flags]`. */
   readonly usage: string
-  readonly about: string
   readonly examples?: readonly string[]
   readonly flags: Table
-  /** Words behind it mean nothing, and whoever writes some means something else. */
-  readonly takesNoWords?: boolean
-  /** The exit code where it fails; by default 1. */
+  readonly takesNoArguments?: boolean
+  /** Exit code of a failure or wrong usage. Default: 1. */
   readonly failureCode?: number
-  /** Gives the exit code; nothing is 0. */
-  run(work: Work<Table>): Promise<number | undefined>
+  /** Returns the exit code; undefined means 0. */
+  run(context: CommandContext<Table>): Promise<number | undefined>
 }
 
-/** With the types of its own flags inside, and those of any command outside. */
 export const defineCommand = <const Table extends FlagTable>(command: Command<Table>): Command => command as unknown as Command

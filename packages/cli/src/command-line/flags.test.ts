@@ -1,4 +1,4 @@
-// Command lines: every way to write a flag, what is wrong with one, and times.
+// Flag parser: syntax, errors, durations.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const table = {
 
 const parse = (...words: readonly string[]) => parseLine(words, table)
 
-test('flags in all their forms', () => {
+test('short, long, combined and repeated flags', () => {
   for (const words of [['-n', 'a'], ['-n=a'], ['-na'], ['--namespace', 'a'], ['--namespace=a']])
     assert.equal(parse(...words).flags.namespace, 'a', words.join(' '))
   const { flags, args, rest } = parse(
@@ -52,22 +52,22 @@ test('flags in all their forms', () => {
   assert.equal(parse().flags['dry-run'], 'none')
 })
 
-test('texts are taken as they are, and lists are cut at the commas that are not in quotes', () => {
+test('lists are split at unquoted commas, texts are not', () => {
   assert.deepEqual(parse('--literal=hosts=a,b', '--literal', '"c"', '--literal=').flags.literal, ['hosts=a,b', '"c"', ''])
   assert.deepEqual(parse('-f', '"a,b",c', '-f=,"say ""so""",', '-f=').flags.filename, ['a,b', 'c', '', 'say "so"', ''])
-  assert.throws(() => parse('-f=a"b'), /a quote stands in the midst of a value/)
-  assert.throws(() => parse('-f="a"b,c'), /a quote stands in the midst of a value/)
+  assert.throws(() => parse('-f=a"b'), /a quote in the middle of a value/)
+  assert.throws(() => parse('-f="a"b,c'), /a quote in the middle of a value/)
 })
 
-test('what is wrong is told', () => {
+test('invalid flags are usage errors', () => {
   assert.throws(() => parse('--namespaces=a'), /unknown flag: --namespaces; did you mean "namespace"\?/)
   assert.throws(() => parse('-x'), /unknown shorthand flag: 'x' in -x/)
   assert.throws(() => parse('-n'), /flag needs an argument: -n/)
-  assert.throws(() => parse('--all=maybe'), /either true or false/)
-  assert.throws(() => parse('--replicas=two'), /a whole number is expected/)
+  assert.throws(() => parse('--all=maybe'), /must be true or false/)
+  assert.throws(() => parse('--replicas=two'), /must be an integer/)
 })
 
-test('times', () => {
+test('durations', () => {
   assert.deepEqual(
     ['5s', '1h30m', '500ms', '7', '-1s', '1.5s'].map((text) => durationMs('timeout', text)),
     [5000, 5_400_000, 500, 7000, -1000, 1500],

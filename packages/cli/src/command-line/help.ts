@@ -1,15 +1,23 @@
-// What the command tells about itself.
+// Help of clusterctl, of command groups and of commands; exit codes; alternatives to unsupported commands.
 
 import type { Command } from './command.js'
 import { type CommandEntry, commands } from './command-table.js'
 import type { FlagTable } from './flags.js'
-import { usualFlags } from './usual-flags.js'
+import { globalFlags } from './global-flags.js'
 
-export function wholeHelp(): string {
+export function mainHelp(): string {
   const width = Math.max(...Object.keys(commands).map((name) => name.length))
   const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(width)}  ${about}\n`)
-  return `clusterctl talks to the API of a cluster.\n\n${lines.join('')}\nFlags of all commands:\n${flagLines(usualFlags)}\nUse "clusterctl COMMAND --help" for more about one of them.\n`
+  return `clusterctl is a command line client for the API of a cluster.\n\n${lines.join('')}\nGlobal flags:\n${flagLines(globalFlags)}\nExit codes:\n${exitCodes}\nUse "clusterctl COMMAND --help" for the flags of a command.\n`
 }
+
+const exitCodes = `  0    success
+  1    failure or wrong usage; auth can-i: not allowed; diff: differences
+  2    diff: failure or wrong usage
+  130  interrupted; port-forward and proxy end with 0
+  141  the reader of the output closed the pipe
+  exec and diff with KUBECTL_EXTERNAL_DIFF pass on the exit code of the program.
+`
 
 export function groupHelp(first: string): string {
   const lines = Object.entries(commands).filter(([name]) => name.startsWith(`${first} `))
@@ -23,7 +31,7 @@ export function commandHelp(words: readonly string[], { about }: CommandEntry, c
     `${about}.\n\nUsage:\n  clusterctl ${command.usage}\n`,
     examples === '' ? '' : `\nExamples:\n${examples}`,
     flags === '' ? '' : `\nFlags:\n${flags}`,
-    `\nFlags of all commands are told by "clusterctl help".\n`,
+    `\nUse "clusterctl help" for the global flags.\n`,
   ]
     .join('')
     .replace('{}', words.join(' '))
@@ -36,4 +44,17 @@ function flagLines(table: FlagTable): string {
   })
   const width = Math.max(0, ...rows.map(([left]) => left.length))
   return rows.map(([left, help]) => `  ${left.padEnd(width)}  ${help}\n`).join('')
+}
+
+export const unsupportedCommands: { readonly [command: string]: string } = {
+  autoscale: 'apply a HorizontalPodAutoscaler from a file',
+  'cluster-info': 'use "clusterctl config view --minify" for the server, and "clusterctl get --raw /readyz?verbose" for its health',
+  debug: 'use "clusterctl exec"',
+  kustomize: 'pipe the output of kustomize into "clusterctl apply -f -"',
+  options: 'use "clusterctl help" for the global flags',
+  plugin: 'plugins are not supported',
+  'set resources': 'use "clusterctl patch" or "clusterctl edit"',
+  'set selector': 'use "clusterctl patch"',
+  'set serviceaccount': 'use "clusterctl patch" or "clusterctl edit"',
+  'set subject': 'use "clusterctl edit" or "clusterctl create rolebinding"',
 }

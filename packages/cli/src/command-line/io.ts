@@ -1,21 +1,19 @@
-// Where a command reads and writes: plain where nobody looks, with colours and a line of progress on a terminal.
+// Input and output of commands: colours and progress on a terminal, plain text otherwise.
 
-import { printable, printableLine } from '../base/printable.js'
-import { untilRoom } from './write-on.js'
+import { escapeTerminalControls, escapeTerminalLine } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'
+import { untilDrained } from './backpressure.js'
 
 export interface Io {
-  /** With our own colours; on a terminal no other control character passes. */
+  /** Text with colours of `style`. On a terminal, other control characters are escaped. */
   out(text: string): void
-  /** Without colours of ours: raw for programs, and no control character passes to a terminal. */
+  /** Data without colours. On a terminal, control characters are escaped. */
   data(text: string): void
-  /** As it is, even to a terminal. */
+  /** Unescaped output, also on a terminal. */
   raw(text: string): void
   err(text: string): void
-  /** One line that the next one replaces; nothing where nobody looks. */
   progress(text: string): void
   readStdin(): Promise<string>
-  /** Settles when whoever reads what we print has room for more. */
-  untilRoom(): Promise<unknown>
+  untilDrained(): Promise<unknown>
   readonly isTerminal: boolean
   readonly style: Style
 }
@@ -29,58 +27,56 @@ export interface Style {
   cyan(text: string): string
 }
 
-const plain = (text: string): string => text
-export const plainStyle: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain }
+const unstyled = (text: string): string => text
+export const plainStyle: Style = { bold: unstyled, dim: unstyled, red: unstyled, green: unstyled, yellow: unstyled, cyan: unstyled }
 
-const coded =
+const ansi =
   (code: number) =>
   (text: string): string =>
     `\x1b[${code}m${text}\x1b[0m`
-export const colourStyle: Style = { bold: coded(1), dim: coded(2), red: coded(31), green: coded(32), yellow: coded(33), cyan: coded(36) }
+export const colourStyle: Style = { bold: ansi(1), dim: ansi(2), red: ansi(31), green: ansi(32), yellow: ansi(33), cyan: ansi(36) }
 
-/** Cuts a text at the codes of our colours; these are every second part. */
-const ownCodes = /(\x1b\[(?:[012]|3[1236])m)/
+const ownColours = /(\x1b\[(?:[012]|3[1236])m)/
 
-/** A text with colours of ours, without anything else that acts on a terminal. */
-export const withoutForeignCodes = (text: string): string =>
+/** Escapes control characters except the codes of `colourStyle`. */
+export const escapeAllButOwnColours = (text: string): string =>
   text
-    .split(ownCodes)
-    .map((part, i) => (i % 2 === 1 ? part : printable(part)))
+    .split(ownColours)
+    .map((part, i) => (i % 2 === 1 ? part : escapeTerminalControls(part)))
     .join('')
 
 export function processIo(color: string): Io {
-  // The others are made when they are first asked for, which most commands never do.
   const { stdout, env } = process
   const isTerminal = stdout.isTTY === true
   const hasColours = color === 'always' || (color === 'auto' && isTerminal && env['NO_COLOR'] === undefined && env['TERM'] !== 'dumb')
   let hasProgress = false
-  const clear = (): void => {
+  const clearProgress = (): void => {
     if (hasProgress) process.stderr.write('\r\x1b[K')
     hasProgress = false
   }
-  const clean = hasColours ? withoutForeignCodes : printable
+  const escapeText = hasColours ? escapeAllButOwnColours : escapeTerminalControls
   const raw = (text: string): void => {
-    clear()
+    clearProgress()
     stdout.write(text)
   }
   return {
     isTerminal,
     style: hasColours ? colourStyle : plainStyle,
-    out: (text) => raw(isTerminal ? clean(text) : text),
-    data: (text) => raw(isTerminal ? printable(text) : text),
+    out: (text) => raw(isTerminal ? escapeText(text) : text),
+    data: (text) => raw(isTerminal ? escapeTerminalControls(text) : text),
     raw,
     err: (text) => {
-      clear()
+      clearProgress()
       const { stderr } = process
-      stderr.write(stderr.isTTY === true ? clean(text) : text)
+      stderr.write(stderr.isTTY === true ? escapeText(text) : text)
     },
     progress: (text) => {
       const { stderr } = process
       if (stderr.isTTY !== true) return
-      stderr.write(`\r\x1b[K${printableLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
+      stderr.write(`\r\x1b[K${escapeTerminalLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
       hasProgress = true
     },
-    untilRoom: () => untilRoom(stdout),
+    untilDrained: () => untilDrained(stdout),
     readStdin: async () => {
       const chunks: Buffer[] = []
       for await (const chunk of process.stdin) chunks.push(chunk as Buffer)

@@ -1,4 +1,4 @@
-// The version of this package; the file is where it is both from the modules and from the bundle.
+// Version of this package. The module must lie two folders below package.json, like the bundle.
 
 import { readFileSync } from 'node:fs'
 

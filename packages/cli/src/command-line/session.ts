@@ -1,62 +1,59 @@
-// The server that the flags and the configuration name, as the user that they name; made when a command first needs it.
+// Session of a command: client, namespace and discovery cache for the selected context, created on first use.
 
 import { readFileSync } from 'node:fs'
-import { Client } from '../client/client.js'
-import type { ConnectionOverrides } from '../client/config/choose-connection.js'
-import type { ClusterEntry, UserEntry } from '../client/config/config-entries.js'
-import { findConnection, settingsFor } from '../client/node/connect.js'
-import type { HttpTransport } from '../client/node/http-transport.js'
-import type { Transport } from '../client/transport.js'
+import { Client } from '@cluster-apiserver/client/client.js'
+import type { ConnectionOverrides } from '@cluster-apiserver/client/config/choose-connection.js'
+import type { ClusterEntry, UserEntry } from '@cluster-apiserver/client/config/kubeconfig.js'
+import { findConnection, settingsFor } from '@cluster-apiserver/client/node/connect.js'
+import type { HttpTransport } from '@cluster-apiserver/client/node/http-transport.js'
+import type { Transport } from '@cluster-apiserver/client/transport/transport.js'
+import { DiscoveryCache } from './discovery-cache.js'
 import { durationMs, type FlagValues } from './flags.js'
-import { Resources } from './resources.js'
-import type { usualFlags } from './usual-flags.js'
+import type { globalFlags } from './global-flags.js'
 
-type UsualFlags = FlagValues<typeof usualFlags>
+type GlobalFlags = FlagValues<typeof globalFlags>
 
-export const fieldManager = 'clusterctl'
+const fieldManager = 'clusterctl'
 
-/** Puts itself around what carries requests to a server. */
 export type TransportWrap = (transport: Transport, server: string) => Transport
 
 export class Session {
-  readonly flags: UsualFlags
+  readonly flags: GlobalFlags
   private readonly onWarning: (text: string) => void
-  private made:
-    | { readonly client: Client; readonly namespace: string; readonly resources: Resources; readonly transport: HttpTransport }
+  private opened:
+    | { readonly client: Client; readonly namespace: string; readonly resources: DiscoveryCache; readonly transport: HttpTransport }
     | undefined
   private readonly wrap: TransportWrap | undefined
   warnings = 0
 
-  constructor(flags: UsualFlags, onWarning: (text: string) => void, wrap?: TransportWrap) {
+  constructor(flags: GlobalFlags, onWarning: (text: string) => void, wrap?: TransportWrap) {
     this.flags = flags
     this.onWarning = onWarning
     this.wrap = wrap
   }
 
   get client(): Client {
-    return this.make().client
+    return this.open().client
   }
 
-  /** The one that was chosen, by flag or by configuration. */
   get namespace(): string {
-    return this.make().namespace
+    return this.open().namespace
   }
 
-  get resources(): Resources {
-    return this.make().resources
+  get resources(): DiscoveryCache {
+    return this.open().resources
   }
 
-  /** What carries the requests of the client. */
   get transport(): HttpTransport {
-    return this.make().transport
+    return this.open().transport
   }
 
   close(): void {
-    this.made?.client.close()
+    this.opened?.client.close()
   }
 
-  private make(): NonNullable<Session['made']> {
-    if (this.made !== undefined) return this.made
+  private open(): NonNullable<Session['opened']> {
+    if (this.opened !== undefined) return this.opened
     const connection = findConnection({ file: this.flags.kubeconfig, ...overridesOf(this.flags) })
     const timeoutMs = durationMs('request-timeout', this.flags['request-timeout'] ?? '0')
     const settings = settingsFor(connection, {
@@ -74,19 +71,18 @@ export class Session {
       wrap === undefined ? settings : { ...settings, transport: wrap(settings.transport, connection.cluster.server) },
     )
     const { cluster } = connection
-    const mark = `${cluster.server} ${cluster['certificate-authority-data'] ?? cluster['certificate-authority'] ?? ''}`
-    const resources = new Resources(client, { mark, folder: this.flags['cache-dir'] })
-    this.made = { client, namespace: connection.namespace ?? 'default', resources, transport: settings.transport }
-    return this.made
+    const cacheKey = `${cluster.server} ${cluster['certificate-authority-data'] ?? cluster['certificate-authority'] ?? ''}`
+    const resources = new DiscoveryCache(client, { cacheKey, folder: this.flags['cache-dir'] })
+    this.opened = { client, namespace: connection.namespace ?? 'default', resources, transport: settings.transport }
+    return this.opened
   }
 }
 
-function overridesOf(flags: UsualFlags): ConnectionOverrides {
+function overridesOf(flags: GlobalFlags): ConnectionOverrides {
   const authority = flags['certificate-authority']
   const clusterEntry: ClusterEntry = {
     ...(flags.server === undefined ? {} : { server: flags.server }),
     ...(authority === undefined ? {} : { 'certificate-authority-data': readFileSync(authority).toString('base64') }),
-    // Whoever trusts anybody needs no authority.
     ...(flags['insecure-skip-tls-verify']
       ? { 'insecure-skip-tls-verify': true, 'certificate-authority': '', 'certificate-authority-data': '' }
       : {}),

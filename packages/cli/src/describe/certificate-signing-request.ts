@@ -1,8 +1,8 @@
-// Requests for certificates: who asks, for whom, and what became of it. For whom stands in the request itself, which is read here.
+// Description of CertificateSigningRequests, with the subject parsed from the PKCS #10 request.
 
-import type { CertificateSigningRequest } from '../../client/typed/types.js'
-import { createdEntry, labelEntries, textOr, timeText } from './common.js'
-import { block, type Entry, listOrNone } from './entry.js'
+import type { CertificateSigningRequest } from '@cluster-apiserver/client/typed/types.js'
+import { createdEntry, labelEntries, textOr, timeText } from './common-fields.js'
+import { block, type Entry, listOrNone } from './description.js'
 
 export function describeCertificateRequest(object: CertificateSigningRequest): readonly Entry[] {
   const { spec = {}, status } = object
@@ -31,8 +31,8 @@ function subjectEntries(request: string): readonly Entry[] {
   const pem = Buffer.from(request, 'base64').toString('latin1')
   const body = /-----BEGIN [A-Z ]*CERTIFICATE REQUEST-----([^-]*)-----END/.exec(pem)?.[1]
   try {
-    const { subject, names } = readRequest(Buffer.from(body ?? '', 'base64'))
-    const part = (oid: string): string | undefined =>
+    const { subject, names } = parseRequest(Buffer.from(body ?? '', 'base64'))
+    const attributeText = (oid: string): string | undefined =>
       subject
         .filter(([type]) => type === oid)
         .map(([, text]) => text)
@@ -41,13 +41,13 @@ function subjectEntries(request: string): readonly Entry[] {
       [
         'Subject',
         block([
-          ['Common Name', part('550403') ?? ''],
-          ['Serial Number', part('550405') ?? ''],
-          ['Organization', part('55040a')],
-          ['Organizational Unit', part('55040b')],
-          ['Country', part('550406')],
-          ['Locality', part('550407')],
-          ['Province', part('550408')],
+          ['Common Name', attributeText('550403') ?? ''],
+          ['Serial Number', attributeText('550405') ?? ''],
+          ['Organization', attributeText('55040a')],
+          ['Organizational Unit', attributeText('55040b')],
+          ['Country', attributeText('550406')],
+          ['Locality', attributeText('550407')],
+          ['Province', attributeText('550408')],
         ]),
       ],
       ['Subject Alternative Names', names.length === 0 ? undefined : names],
@@ -58,62 +58,65 @@ function subjectEntries(request: string): readonly Entry[] {
   }
 }
 
+/** OBJECT IDENTIFIERs, DER-encoded in hexadecimal. */
+const extensionRequestOid = '2a864886f70d01090e'
+const subjectAltNameOid = '551d11'
+
+/** A DER element. */
 interface Element {
   readonly tag: number
   readonly content: Buffer
 }
 
-/** The elements that stand one after the other in these bytes, of which each says its length. */
 function elementsOf(bytes: Buffer): readonly Element[] {
   const elements: Element[] = []
-  for (let at = 0; at < bytes.length; ) {
-    const tag = bytes.readUInt8(at)
-    let length = bytes.readUInt8(at + 1)
-    at += 2
+  for (let offset = 0; offset < bytes.length; ) {
+    const tag = bytes.readUInt8(offset)
+    let length = bytes.readUInt8(offset + 1)
+    offset += 2
     if (length > 128) {
       const size = length - 128
-      length = bytes.readUIntBE(at, Math.min(size, 6))
-      at += size
+      length = bytes.readUIntBE(offset, Math.min(size, 6))
+      offset += size
     }
-    if (length === 128 || at + length > bytes.length) throw new RangeError('it is cut off')
-    elements.push({ tag, content: bytes.subarray(at, at + length) })
-    at += length
+    if (length === 128 || offset + length > bytes.length) throw new RangeError('truncated DER')
+    elements.push({ tag, content: bytes.subarray(offset, offset + length) })
+    offset += length
   }
   return elements
 }
 
-const inside = (element: Element | undefined): readonly Element[] => {
-  if (element === undefined) throw new RangeError('something is missing')
+const childrenOf = (element: Element | undefined): readonly Element[] => {
+  if (element === undefined) throw new RangeError('missing DER element')
   return elementsOf(element.content)
 }
 
-function readRequest(bytes: Buffer): { readonly subject: readonly (readonly [string, string])[]; readonly names: readonly string[] } {
-  const [whole] = elementsOf(bytes)
-  const [info] = inside(whole)
-  const [, name, , ...attributes] = inside(info)
-  const subject = inside(name)
-    .flatMap(inside)
+function parseRequest(bytes: Buffer): { readonly subject: readonly (readonly [string, string])[]; readonly names: readonly string[] } {
+  const [request] = elementsOf(bytes)
+  const [info] = childrenOf(request)
+  const [, name, , ...attributes] = childrenOf(info)
+  const subject = childrenOf(name)
+    .flatMap(childrenOf)
     .map((pair) => {
-      const [type, value] = inside(pair)
+      const [type, value] = childrenOf(pair)
       return [type?.content.toString('hex') ?? '', value?.content.toString('utf8') ?? ''] as const
     })
-  return { subject, names: attributes.flatMap(inside).flatMap(namesOfAttribute) }
+  return { subject, names: attributes.flatMap(childrenOf).flatMap(namesOfAttribute) }
 }
 
-/** The extensions that are asked for; among them other names of the subject. */
 function namesOfAttribute(attribute: Element): readonly string[] {
-  const [type, values] = inside(attribute)
-  if (type?.content.toString('hex') !== '2a864886f70d01090e') return []
-  return inside(values)
-    .flatMap(inside)
+  const [type, values] = childrenOf(attribute)
+  if (type?.content.toString('hex') !== extensionRequestOid) return []
+  return childrenOf(values)
+    .flatMap(childrenOf)
     .flatMap((extension) => {
-      const parts = inside(extension)
-      if (parts[0]?.content.toString('hex') !== '551d11') return []
-      return inside(parts.at(-1)).flatMap(inside).map(otherName)
+      const parts = childrenOf(extension)
+      if (parts[0]?.content.toString('hex') !== subjectAltNameOid) return []
+      return childrenOf(parts.at(-1)).flatMap(childrenOf).map(generalNameText)
     })
 }
 
-function otherName({ tag, content }: Element): string {
+function generalNameText({ tag, content }: Element): string {
   const kind = tag & 31
   if (kind === 7) return `IP: ${content.length === 4 ? [...content].join('.') : (content.toString('hex').match(/.{1,4}/g) ?? []).join(':')}`
   return `${{ 1: 'Email', 2: 'DNS', 6: 'URI' }[kind] ?? 'Other'}: ${content.toString('utf8')}`

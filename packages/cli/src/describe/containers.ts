@@ -1,10 +1,10 @@
-// Containers of pods and of templates.
+// Description of containers in pods and pod templates.
 
-import { compareText } from '../../base/text-order.js'
-import type { Pod } from '../../client/typed/types.js'
-import { amountOf } from './amounts.js'
-import { quantities, textOr, timeText } from './common.js'
-import { below, type Entry, heading, none } from './entry.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { Pod } from '@cluster-apiserver/client/typed/types.js'
+import { parseQuantity } from '../output/quantities.js'
+import { quantities, textOr, timeText } from './common-fields.js'
+import { below, type Entry, heading, none } from './description.js'
 
 type PodSpec = NonNullable<Pod['spec']>
 type Container = NonNullable<PodSpec['containers']>[number]
@@ -12,9 +12,8 @@ type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses
 type State = ContainerStatus['state']
 type Probe = NonNullable<Container['livenessProbe']>
 
-export interface ContainerContext {
+interface ContainerContext {
   readonly statuses?: readonly ContainerStatus[] | undefined
-  /** The pod itself; left out for templates. */
   readonly pod?: Pod
 }
 
@@ -24,26 +23,25 @@ export function containerEntries(
   { statuses, pod }: ContainerContext = {},
 ): readonly Entry[] {
   if (containers === undefined || containers.length === 0) return []
-  // Names of templates stand further in.
-  const [names, fields] = pod === undefined ? [1, 1] : [2, 2]
-  const one = (container: Container): Entry => {
+  const [nameIndent, fieldIndent] = pod === undefined ? [1, 1] : [2, 2]
+  const containerEntry = (container: Container): Entry => {
     const status = statuses?.find(({ name }) => name === container.name)
-    return [container.name ?? '', heading(oneContainer(container, status, pod), fields)]
+    return [container.name ?? '', heading(containerFields(container, status, pod), fieldIndent)]
   }
-  return [[title, heading(containers.map(one), names)]]
+  return [[title, heading(containers.map(containerEntry), nameIndent)]]
 }
 
-function oneContainer(container: Container, status: ContainerStatus | undefined, pod: Pod | undefined): readonly Entry[] {
+function containerFields(container: Container, status: ContainerStatus | undefined, pod: Pod | undefined): readonly Entry[] {
   const { ports = [], resources = {}, command = [], args = [] } = container
-  const shown = (of: (port: (typeof ports)[number]) => number): string =>
-    ports.map((port) => `${of(port)}/${port.protocol ?? 'TCP'}`).join(', ')
+  const portsText = (numberOf: (port: (typeof ports)[number]) => number): string =>
+    ports.map((port) => `${numberOf(port)}/${port.protocol ?? 'TCP'}`).join(', ')
   const plural = ports.length > 1 ? 's' : ''
   return [
     ['Container ID', status === undefined ? undefined : (status.containerID ?? '')],
     ['Image', container.image ?? ''],
     ['Image ID', status === undefined ? undefined : (status.imageID ?? '')],
-    [`Port${plural}`, textOr(shown(({ containerPort }) => containerPort ?? 0))],
-    [`Host Port${plural}`, textOr(shown(({ hostPort }) => hostPort ?? 0))],
+    [`Port${plural}`, textOr(portsText(({ containerPort }) => containerPort ?? 0))],
+    [`Host Port${plural}`, textOr(portsText(({ hostPort }) => hostPort ?? 0))],
     ['Command', command.length === 0 ? undefined : below(command)],
     ['Args', args.length === 0 ? undefined : below(args)],
     ...(status === undefined ? [] : stateEntries(status)),
@@ -60,23 +58,22 @@ function oneContainer(container: Container, status: ContainerStatus | undefined,
 
 function stateEntries({ state, lastState, ready, restartCount }: ContainerStatus): readonly Entry[] {
   return [
-    ...oneState('State', state),
-    ...(lastState?.terminated === undefined ? [] : oneState('Last State', lastState)),
+    ...stateFields('State', state),
+    ...(lastState?.terminated === undefined ? [] : stateFields('Last State', lastState)),
     ['Ready', ready === true ? 'True' : 'False'],
     ['Restart Count', String(restartCount ?? 0)],
   ]
 }
 
-/** What belongs to it stands further in, in the same column. */
-function oneState(title: string, state: State): readonly Entry[] {
+function stateFields(title: string, state: State): readonly Entry[] {
   const { running, waiting, terminated } = state ?? {}
-  const inner = (entries: readonly Entry[]): readonly Entry[] => entries.map(([name, value]): Entry => [`  ${name}`, value])
-  if (running !== undefined) return [[title, 'Running'], ...inner([['Started', timeText(running.startedAt)]])]
-  if (terminated === undefined) return [[title, 'Waiting'], ...inner([['Reason', waiting?.reason || undefined]])]
+  const indented = (entries: readonly Entry[]): readonly Entry[] => entries.map(([name, value]): Entry => [`  ${name}`, value])
+  if (running !== undefined) return [[title, 'Running'], ...indented([['Started', timeText(running.startedAt)]])]
+  if (terminated === undefined) return [[title, 'Waiting'], ...indented([['Reason', waiting?.reason || undefined]])]
   const { reason, message, exitCode, signal, startedAt, finishedAt } = terminated
   return [
     [title, 'Terminated'],
-    ...inner([
+    ...indented([
       ['Reason', reason || undefined],
       ['Message', message || undefined],
       ['Exit Code', String(exitCode ?? 0)],
@@ -90,8 +87,8 @@ function oneState(title: string, state: State): readonly Entry[] {
 function environmentEntries({ env = [], envFrom = [], resources }: Container, pod: Pod | undefined): readonly Entry[] {
   const sources = envFrom.map(({ configMapRef, secretRef, prefix }) => {
     const [kind, from] = configMapRef === undefined ? ['Secret', secretRef] : ['ConfigMap', configMapRef]
-    const told = prefix === undefined || prefix === '' ? kind : `${kind} with prefix '${prefix}'`
-    return [from?.name ?? '', told, `Optional: ${from?.optional ?? false}`]
+    const sourceText = prefix === undefined || prefix === '' ? kind : `${kind} with prefix '${prefix}'`
+    return [from?.name ?? '', sourceText, `Optional: ${from?.optional ?? false}`]
   })
   const rows = env.flatMap(({ name, value = '', valueFrom }): readonly (readonly string[])[] => {
     if (valueFrom !== undefined) return [[`${name}:`, ...sourceCells(valueFrom, pod, resources)]]
@@ -119,14 +116,13 @@ function sourceCells(source: Source, pod: Pod | undefined, resources: Container[
       `<set to the key '${configMapKeyRef.key ?? ''}' of config map '${configMapKeyRef.name ?? ''}'>`,
       `Optional: ${configMapKeyRef.optional ?? false}`,
     ]
-  const [part = '', name = ''] = (resourceFieldRef?.resource ?? '').split('.')
-  const amount = part === 'limits' ? resources?.limits?.[name] : part === 'requests' ? resources?.requests?.[name] : undefined
-  const divisor = amountOf(resourceFieldRef?.divisor) || 1
-  const shown = amount === undefined ? 'node allocatable' : String(Math.ceil(amountOf(amount) / divisor))
-  return [`${shown} (${resourceFieldRef?.resource ?? ''})`]
+  const [section = '', name = ''] = (resourceFieldRef?.resource ?? '').split('.')
+  const amount = section === 'limits' ? resources?.limits?.[name] : section === 'requests' ? resources?.requests?.[name] : undefined
+  const divisor = parseQuantity(resourceFieldRef?.divisor) || 1
+  const amountText = amount === undefined ? 'node allocatable' : String(Math.ceil(parseQuantity(amount) / divisor))
+  return [`${amountText} (${resourceFieldRef?.resource ?? ''})`]
 }
 
-/** The fields that a pod can be asked for. */
 function fieldOf(pod: Pod | undefined, path: string): string {
   const { metadata, spec, status } = pod ?? {}
   const values: { readonly [path: string]: string | undefined } = {
@@ -162,7 +158,7 @@ function probeText(probe: Probe | undefined): string | undefined {
   if (probe === undefined) return undefined
   const { initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10, successThreshold = 1, failureThreshold = 3 } = probe
   const { exec, httpGet, tcpSocket, grpc } = probe
-  const what =
+  const action =
     exec !== undefined
       ? `exec [${(exec.command ?? []).join(' ')}]`
       : httpGet !== undefined
@@ -171,5 +167,5 @@ function probeText(probe: Probe | undefined): string | undefined {
           ? `tcp-socket ${tcpSocket.host ?? ''}:${String(tcpSocket.port)}`
           : `grpc <pod>:${grpc?.port ?? 0} ${grpc?.service ?? ''}`
   const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`
-  return `${what} ${times} #success=${successThreshold} #failure=${failureThreshold}`
+  return `${action} ${times} #success=${successThreshold} #failure=${failureThreshold}`
 }

@@ -1,8 +1,8 @@
-// Autoscalers: what they measure, and what they made of it.
+// Description of HorizontalPodAutoscalers: metrics, targets, behavior, conditions.
 
-import type { HorizontalPodAutoscaler } from '../../client/typed/types.js'
-import { conditionsEntry, createdEntry, labelEntries, textOr } from './common.js'
-import { type Entry, heading } from './entry.js'
+import type { HorizontalPodAutoscaler } from '@cluster-apiserver/client/typed/types.js'
+import { conditionsEntry, createdEntry, labelEntries, textOr } from './common-fields.js'
+import { type Entry, heading } from './description.js'
 
 type Spec = NonNullable<HorizontalPodAutoscaler['spec']>
 type Metric = NonNullable<Spec['metrics']>[number]
@@ -69,30 +69,33 @@ interface Amount {
 
 function metricEntry(metric: Metric, measured: Measured | undefined): Entry {
   const { resource, containerResource, pods, object, external } = metric
-  const now = measured?.type === metric.type ? measured : undefined
+  const current = measured?.type === metric.type ? measured : undefined
   if (resource !== undefined) {
     const share = resource.target?.averageUtilization === undefined ? '' : '  (as a percentage of request)'
-    return [`resource ${resource.name ?? ''} on pods${share}`, amounts(now?.resource?.current, resource.target)]
+    return [`resource ${resource.name ?? ''} on pods${share}`, amounts(current?.resource?.current, resource.target)]
   }
   if (containerResource !== undefined)
     return [
       `resource ${containerResource.name ?? ''} of container "${containerResource.container ?? ''}"`,
-      amounts(now?.containerResource?.current, containerResource.target),
+      amounts(current?.containerResource?.current, containerResource.target),
     ]
-  if (pods !== undefined) return [`"${pods.metric?.name ?? ''}" on pods`, amounts(now?.pods?.current, pods.target)]
+  if (pods !== undefined) return [`"${pods.metric?.name ?? ''}" on pods`, amounts(current?.pods?.current, pods.target)]
   if (object !== undefined) {
     const { kind = '', name = '' } = object.describedObject ?? {}
-    return [`"${object.metric?.name ?? ''}" on ${kind}/${name}${targetWord(object.target)}`, amounts(now?.object?.current, object.target)]
+    return [
+      `"${object.metric?.name ?? ''}" on ${kind}/${name}${targetWord(object.target)}`,
+      amounts(current?.object?.current, object.target),
+    ]
   }
-  return [`"${external?.metric?.name ?? ''}"${targetWord(external?.target)}`, amounts(now?.external?.current, external?.target)]
+  return [`"${external?.metric?.name ?? ''}"${targetWord(external?.target)}`, amounts(current?.external?.current, external?.target)]
 }
 
 const targetWord = ({ averageValue }: Amount = {}): string => (averageValue === undefined ? ' (target value)' : ' (target average value)')
 
 const amounts = (current: Amount | undefined, target: Amount | undefined): string =>
-  `${amountText(current) ?? '<unknown>'} / ${amountText(target) ?? '<auto>'}`
+  `${formatQuantity(current) ?? '<unknown>'} / ${formatQuantity(target) ?? '<auto>'}`
 
-function amountText({ averageUtilization, averageValue, value }: Amount = {}): string | undefined {
+function formatQuantity({ averageUtilization, averageValue, value }: Amount = {}): string | undefined {
   if (averageUtilization !== undefined)
     return averageValue === undefined ? `${averageUtilization}%` : `${averageUtilization}% (${String(averageValue)})`
   if (averageValue !== undefined) return String(averageValue)

@@ -1,9 +1,9 @@
-// Ways to pods and between them: ingresses, network policies, endpoints.
+// Description of Ingress, IngressClass, NetworkPolicy, Endpoints and EndpointSlice.
 
-import type { EndpointSlice, Endpoints, Ingress, IngressClass, NetworkPolicy } from '../../client/typed/types.js'
-import { annotationsEntry, labelEntries, selectorText, textOr } from './common.js'
-import type { DescribeContext } from './context.js'
-import { bare, below, block, type Entry, grid, heading, none, pairsOf } from './entry.js'
+import type { EndpointSlice, Endpoints, Ingress, IngressClass, NetworkPolicy } from '@cluster-apiserver/client/typed/types.js'
+import { annotationsEntry, labelEntries, selectorText, textOr } from './common-fields.js'
+import { bare, below, block, type Entry, grid, heading, none, pairsOf } from './description.js'
+import type { DescribeContext } from './related-objects.js'
 import { addressesOf } from './service.js'
 
 type IngressSpec = NonNullable<Ingress['spec']>
@@ -12,20 +12,19 @@ type Backend = NonNullable<IngressSpec['defaultBackend']>
 export async function describeIngress(object: Ingress, context: DescribeContext): Promise<readonly Entry[]> {
   const { metadata, spec = {}, status } = object
   const endpoints = await context.list<Endpoints>('endpoints', metadata?.namespace)
-  const shown = (backend: Backend | undefined): string => (backend === undefined ? none : backendText(backend, endpoints))
+  const backendOrNone = (backend: Backend | undefined): string => (backend === undefined ? none : backendText(backend, endpoints))
   const rows = (spec.rules ?? []).flatMap(({ host, http }): readonly (readonly string[])[] => [
     [host || '*', ''],
-    ...(http?.paths ?? []).map(({ path = '', backend }) => ['', `${path} `, shown(backend)]),
+    ...(http?.paths ?? []).map(({ path = '', backend }) => ['', `${path} `, backendOrNone(backend)]),
   ])
-  // Without rules everything goes to the backend that is there for the rest.
-  const rules = rows.length === 0 ? [['*', '*', shown(spec.defaultBackend)]] : rows
+  const rules = rows.length === 0 ? [['*', '*', backendOrNone(spec.defaultBackend)]] : rows
   const addresses = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '')
   return [
     ['Labels', pairsOf(metadata?.labels)],
     ['Namespace', metadata?.namespace],
     ['Address', addresses.join(',')],
     ['Ingress Class', textOr(spec.ingressClassName)],
-    ['Default backend', spec.defaultBackend === undefined ? '<default>' : shown(spec.defaultBackend)],
+    ['Default backend', spec.defaultBackend === undefined ? '<default>' : backendOrNone(spec.defaultBackend)],
     [
       'TLS',
       spec.tls === undefined
@@ -44,10 +43,10 @@ export async function describeIngress(object: Ingress, context: DescribeContext)
 function backendText({ service, resource }: Backend, endpoints: readonly Endpoints[] | undefined): string {
   if (resource !== undefined) return `APIGroup: ${resource.apiGroup ?? none}, Kind: ${resource.kind ?? ''}, Name: ${resource.name ?? ''}`
   const { name = '', port } = service ?? {}
-  const place = `${name}:${String(port?.number ?? port?.name ?? '')}`
-  if (endpoints === undefined) return place
+  const address = `${name}:${String(port?.number ?? port?.name ?? '')}`
+  if (endpoints === undefined) return address
   const found = endpoints.find(({ metadata }) => metadata?.name === name)
-  return `${place} (${found === undefined ? `<error: endpoints "${name}" not found>` : addressesOf(found, port?.name)})`
+  return `${address} (${found === undefined ? `<error: endpoints "${name}" not found>` : addressesOf(found, port?.name)})`
 }
 
 export const describeIngressClass = (object: IngressClass): readonly Entry[] => {
@@ -77,11 +76,12 @@ export function describeNetworkPolicy(object: NetworkPolicy): readonly Entry[] {
   const { podSelector, policyTypes = [], ingress = [], egress = [] } = object.spec ?? {}
   const selector = selectorText(podSelector)
   const traffic = (type: 'Ingress' | 'Egress', rules: readonly Rule[]): Entry => {
-    const word = type.toLowerCase()
-    if (!policyTypes.includes(type)) return bare(`Not affecting ${word} traffic`)
-    if (rules.length === 0) return [`Allowing ${word} traffic`, below([`${none} (Selected pods are isolated for ${word} connectivity)`])]
+    const lowerType = type.toLowerCase()
+    if (!policyTypes.includes(type)) return bare(`Not affecting ${lowerType} traffic`)
+    if (rules.length === 0)
+      return [`Allowing ${lowerType} traffic`, below([`${none} (Selected pods are isolated for ${lowerType} connectivity)`])]
     const parts = rules.map((rule) => ruleEntries(type === 'Ingress' ? 'From' : 'To', rule))
-    return [`Allowing ${word} traffic`, heading(parts.flatMap((part, i) => (i === 0 ? part : [bare('----------'), ...part])))]
+    return [`Allowing ${lowerType} traffic`, heading(parts.flatMap((part, i) => (i === 0 ? part : [bare('----------'), ...part])))]
   }
   return [
     ['Created on', createdText(object.metadata?.creationTimestamp)],
@@ -183,7 +183,6 @@ const endpointEntries = ({ addresses = [], conditions, hostname, targetRef, node
   ['    Zone', textOr(zone, '<unset>')],
 ]
 
-/** As a program writes it that knows no zone but the one of the world. */
 const createdText = (time: unknown): string =>
   String(time ?? '')
     .replace('T', ' ')

@@ -1,19 +1,19 @@
-// Where data is kept: claims of volumes, volumes, and classes of storage.
+// Description of PersistentVolumeClaim, PersistentVolume and StorageClass.
 
-import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../client/typed/types.js'
-import { conditionsEntry, deletionEntries, labelEntries, textOr, yesNo } from './common.js'
-import type { DescribeContext } from './context.js'
-import { block, type Entry, heading, listOrNone, none, pairsOf } from './entry.js'
-import { sourceEntries } from './volume-entries.js'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '@cluster-apiserver/client/typed/types.js'
+import { conditionsEntry, deletionEntries, labelEntries, textOr, yesNo } from './common-fields.js'
+import { block, type Entry, heading, listOrNone, none, pairsOf } from './description.js'
+import { sourceEntries } from './pod-volumes.js'
+import type { DescribeContext } from './related-objects.js'
 
 export async function describeClaim(object: PersistentVolumeClaim, context: DescribeContext): Promise<readonly Entry[]> {
   const { metadata, spec = {}, status = {} } = object
   const pods = await context.list<Pod>('pods', metadata?.namespace)
   const users = pods?.filter((pod) => pod.spec?.volumes?.some(({ persistentVolumeClaim: claim }) => claim?.claimName === metadata?.name))
-  const going = deletionEntries(object)
+  const terminating = deletionEntries(object)
   return [
     ['StorageClass', spec.storageClassName ?? ''],
-    ...(going.length > 0 ? going : ([['Status', status.phase ?? '']] as const)),
+    ...(terminating.length > 0 ? terminating : ([['Status', status.phase ?? '']] as const)),
     ['Volume', spec.volumeName ?? ''],
     ...labelEntries(object),
     ['Finalizers', `[${(metadata?.finalizers ?? []).join(' ')}]`],
@@ -55,8 +55,7 @@ const dataSource = (
         ],
       ]
 
-/** What says something about a volume beside where it is. */
-const known = [
+const nonSourceFields = [
   'capacity',
   'accessModes',
   'storageClassName',
@@ -69,15 +68,15 @@ const known = [
 
 export function describeVolume(object: PersistentVolume): readonly Entry[] {
   const { metadata, spec = {}, status = {} } = object
-  const going = deletionEntries(object)
+  const terminating = deletionEntries(object)
   const claim = spec.claimRef
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? []
-  const [source] = Object.entries(spec).filter(([name, value]) => !known.includes(name) && value !== undefined)
+  const [source] = Object.entries(spec).filter(([name, value]) => !nonSourceFields.includes(name) && value !== undefined)
   return [
     ...labelEntries(object),
     ['Finalizers', `[${(metadata?.finalizers ?? []).join(' ')}]`],
     ['StorageClass', spec.storageClassName ?? ''],
-    ...(going.length > 0 ? going : ([['Status', status.phase ?? '']] as const)),
+    ...(terminating.length > 0 ? terminating : ([['Status', status.phase ?? '']] as const)),
     ['Claim', claim === undefined ? '' : `${claim.namespace ?? ''}/${claim.name ?? ''}`],
     ['Reclaim Policy', spec.persistentVolumeReclaimPolicy ?? ''],
     ['Access Modes', modesText(spec.accessModes)],
@@ -93,7 +92,6 @@ type Term = NonNullable<
   NonNullable<NonNullable<NonNullable<PersistentVolume['spec']>['nodeAffinity']>['required']>['nodeSelectorTerms']
 >[number]
 
-/** Below its title, and in the same column as what stands around it. */
 const affinityOf = (terms: readonly Term[]): readonly Entry[] =>
   terms.length === 0
     ? [['Node Affinity', none]]

@@ -1,28 +1,26 @@
-// Volumes of pods and of templates, each with the one source that it has.
+// Description of volumes in pods and pod templates.
 
-import type { Pod } from '../../client/typed/types.js'
-import { textOr } from './common.js'
-import { type Entry, heading, none } from './entry.js'
+import type { Pod } from '@cluster-apiserver/client/typed/types.js'
+import { textOr } from './common-fields.js'
+import { type Entry, heading, none } from './description.js'
 
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number]
 
-/** Names stand further in than in pods where they are of a template. */
 export function volumeEntries(volumes: readonly Volume[] | undefined, isTemplate = false): readonly Entry[] {
-  const [names, fields] = isTemplate ? [1, 1] : [2, 2]
+  const [nameIndent, fieldIndent] = isTemplate ? [1, 1] : [2, 2]
   return volumes === undefined || volumes.length === 0
     ? [['Volumes', none]]
     : [
         [
           'Volumes',
           heading(
-            volumes.map((one): Entry => [one.name ?? '', heading(sourceEntries(one), fields)]),
-            names,
+            volumes.map((volume): Entry => [volume.name ?? '', heading(sourceEntries(volume), fieldIndent)]),
+            nameIndent,
           ),
         ],
       ]
 }
 
-/** Where what is in a volume comes from; the fields of a pod's volume and of a volume of the cluster are the same. */
 export function sourceEntries(volume: Volume): readonly Entry[] {
   const { hostPath, emptyDir, secret, configMap, persistentVolumeClaim: claim, projected, nfs, downwardAPI, csi } = volume
   if (hostPath !== undefined)
@@ -102,8 +100,7 @@ export function sourceEntries(volume: Volume): readonly Entry[] {
   return otherSource(volume)
 }
 
-/** Of the others what is there, by its own names. */
-export function otherSource({ name: _, ...sources }: { readonly name?: string | undefined }): readonly Entry[] {
+function otherSource({ name: _, ...sources }: { readonly name?: string | undefined }): readonly Entry[] {
   const [[type, source] = ['', {}]] = Object.entries(sources).filter(([, value]) => value !== undefined)
   const fields = Object.entries(source as object).filter(([, value]) => value !== undefined && value !== null)
   const entries = fields.map(([key, value]): Entry => [key, typeof value === 'object' ? JSON.stringify(value) : String(value)])

@@ -1,15 +1,15 @@
-// Pods and templates of pods.
+// Description of pods and pod templates.
 
-import { compareText } from '../../base/text-order.js'
-import type { Pod } from '../../client/typed/types.js'
-import { annotationsEntry, controllerEntry, deletionEntries, labelEntries, timeText } from './common.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { Pod } from '@cluster-apiserver/client/typed/types.js'
+import { annotationsEntry, controllerEntry, deletionEntries, labelEntries, timeText } from './common-fields.js'
 import { containerEntries } from './containers.js'
-import { block, type Entry, type Grid, listOrNone, pairsOf } from './entry.js'
-import { volumeEntries } from './volume-entries.js'
+import { block, type Entry, type Grid, listOrNone, pairsOf } from './description.js'
+import { volumeEntries } from './pod-volumes.js'
 
 export function describePod(pod: Pod): readonly Entry[] {
   const { spec = {}, status = {} } = pod
-  const going = deletionEntries(pod)
+  const terminating = deletionEntries(pod)
   return [
     ['Priority', spec.priority === undefined ? undefined : String(spec.priority)],
     ['Priority Class Name', spec.priorityClassName],
@@ -18,7 +18,7 @@ export function describePod(pod: Pod): readonly Entry[] {
     ['Node', spec.nodeName === undefined || spec.nodeName === '' ? '<none>' : `${spec.nodeName}/${status.hostIP ?? ''}`],
     ['Start Time', status.startTime === undefined ? undefined : timeText(status.startTime)],
     ...labelEntries(pod),
-    ...(going.length > 0 ? going : ([['Status', status.phase ?? '']] as const)),
+    ...(terminating.length > 0 ? terminating : ([['Status', status.phase ?? '']] as const)),
     ['Reason', status.reason || undefined],
     ['Message', status.message || undefined],
     ['IP', status.podIP ?? ''],
@@ -36,7 +36,6 @@ export function describePod(pod: Pod): readonly Entry[] {
   ]
 }
 
-/** Why is told by events; what is told here fits into a line. */
 function podConditions(conditions: NonNullable<Pod['status']>['conditions']): Grid | undefined {
   if (conditions === undefined || conditions.length === 0) return undefined
   const rows = conditions.map(({ type = '', status = '' }) => [`${type} `, `${status} `])
@@ -52,9 +51,9 @@ function tolerationText({
   effect = '',
   tolerationSeconds,
 }: NonNullable<PodSpec['tolerations']>[number]): string {
-  const what = `${key}${value === '' ? '' : `=${value}`}${effect === '' ? '' : `:${effect}`}`
-  const exists = operator === 'Exists' && value === '' ? `${what === '' ? '' : ' '}op=Exists` : ''
-  return `${what}${exists}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`
+  const match = `${key}${value === '' ? '' : `=${value}`}${effect === '' ? '' : `:${effect}`}`
+  const exists = operator === 'Exists' && value === '' ? `${match === '' ? '' : ' '}op=Exists` : ''
+  return `${match}${exists}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`
 }
 
 export interface Template {

@@ -1,16 +1,15 @@
-// How much there may be, and how few may be left: quotas, ranges of limits, budgets for disruptions, priorities.
+// Description of ResourceQuota, LimitRange, PodDisruptionBudget and PriorityClass.
 
-import { sortTexts } from '../../base/text-order.js'
-import type { LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota } from '../../client/typed/types.js'
-import { annotationsEntry, selectorText, textOr, yesNo } from './common.js'
-import { block, type Entry } from './entry.js'
+import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
+import type { LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota } from '@cluster-apiserver/client/typed/types.js'
+import { annotationsEntry, selectorText, textOr, yesNo } from './common-fields.js'
+import { block, type Entry } from './description.js'
 
 export const describeQuota = (object: ResourceQuota): readonly Entry[] => [
   ['Scopes', object.spec?.scopes === undefined ? undefined : object.spec.scopes.join(', ')],
   ['', { headers: ['Resource', 'Used', 'Hard'], rows: quotaRows(object).map(([, ...row]) => row), indent: 0 }],
 ]
 
-/** Of each: the quota, the resource, how much of it is used, and how much may be. */
 export function quotaRows({ metadata, status, spec }: ResourceQuota): readonly (readonly string[])[] {
   const hard = status?.hard ?? spec?.hard ?? {}
   return sortTexts(Object.keys(hard)).map((name) => [metadata?.name ?? '', name, textOr(status?.used?.[name], '0'), String(hard[name])])
@@ -24,8 +23,8 @@ export const limitHeaders = ['Type', 'Resource', 'Min', 'Max', 'Default Request'
 
 export const limitRows = ({ spec }: LimitRange): readonly (readonly string[])[] =>
   (spec?.limits ?? []).flatMap(({ type = '', min = {}, max = {}, default: limit = {}, defaultRequest = {}, maxLimitRequestRatio = {} }) => {
-    const all = [min, max, defaultRequest, limit, maxLimitRequestRatio]
-    return [...new Set(all.flatMap(Object.keys))].map((name) => [type, name, ...all.map((values) => textOr(values[name], '-'))])
+    const columns = [min, max, defaultRequest, limit, maxLimitRequestRatio]
+    return [...new Set(columns.flatMap(Object.keys))].map((name) => [type, name, ...columns.map((values) => textOr(values[name], '-'))])
   })
 
 export function describeBudget(object: PodDisruptionBudget): readonly Entry[] {

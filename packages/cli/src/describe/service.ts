@@ -1,9 +1,9 @@
-// Services, with the addresses behind them.
+// Description of Services with their endpoints.
 
-import type { Endpoints, Service } from '../../client/typed/types.js'
-import { labelEntries, textOr } from './common.js'
-import type { DescribeContext } from './context.js'
-import { type Entry, listOrNone, none, pairsOf } from './entry.js'
+import type { Endpoints, Service } from '@cluster-apiserver/client/typed/types.js'
+import { labelEntries, textOr } from './common-fields.js'
+import { type Entry, listOrNone, none, pairsOf } from './description.js'
+import type { DescribeContext } from './related-objects.js'
 
 export async function describeService(object: Service, context: DescribeContext): Promise<readonly Entry[]> {
   const { metadata, spec = {}, status } = object
@@ -35,13 +35,14 @@ export async function describeService(object: Service, context: DescribeContext)
   ]
 }
 
-const mostShown = 3
+const maxShownAddresses = 3
 
-/** Of one port, or of all. */
 export function addressesOf(endpoints: Endpoints | undefined, port: string | undefined): string {
-  const all = (endpoints?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
-    ports.filter(({ name = '' }) => port === undefined || name === port).flatMap((one) => addresses.map(({ ip }) => `${ip}:${one.port}`)),
+  const addressList = (endpoints?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
+    ports
+      .filter(({ name = '' }) => port === undefined || name === port)
+      .flatMap((endpointPort) => addresses.map(({ ip }) => `${ip}:${endpointPort.port}`)),
   )
-  if (all.length === 0) return none
-  return `${all.slice(0, mostShown).join(',')}${all.length > mostShown ? ` + ${all.length - mostShown} more...` : ''}`
+  if (addressList.length === 0) return none
+  return `${addressList.slice(0, maxShownAddresses).join(',')}${addressList.length > maxShownAddresses ? ` + ${addressList.length - maxShownAddresses} more...` : ''}`
 }

@@ -1,6 +1,15 @@
-// What keeps pods running, or runs them to their end: deployments, replica sets, stateful sets, daemon sets, jobs.
+// Description of Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet, Job and CronJob.
 
-import type { CronJob, DaemonSet, Deployment, Job, Pod, ReplicaSet, ReplicationController, StatefulSet } from '../../client/typed/types.js'
+import type {
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  Pod,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from '@cluster-apiserver/client/typed/types.js'
 import {
   conditionsEntry,
   controllerEntry,
@@ -10,24 +19,25 @@ import {
   selectorText,
   textOr,
   timeText,
-} from './common.js'
-import type { DescribeContext } from './context.js'
-import { block, type Entry, none, pairsOf } from './entry.js'
+} from './common-fields.js'
+import { block, type Entry, none, pairsOf } from './description.js'
 import { type Template, templateEntry } from './pod.js'
+import type { DescribeContext } from './related-objects.js'
 
 export async function describeDeployment(object: Deployment, context: DescribeContext): Promise<readonly Entry[]> {
   const { spec = {}, status = {} } = object
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, unavailableReplicas = 0 } = status
   const { type, rollingUpdate } = spec.strategy ?? {}
   const sets = await replicaSetsOf(object, context)
-  const newest = sets?.find(({ spec: own }) => sameTemplate(own?.template, spec.template))
-  const older = sets?.filter((one) => one !== newest)
-  const told = (some: readonly ReplicaSet[] | undefined): string =>
-    some === undefined || some.length === 0
+  const newest = sets?.find(({ spec: setSpec }) => sameTemplate(setSpec?.template, spec.template))
+  const older = sets?.filter((set) => set !== newest)
+  const replicaSetsText = (listed: readonly ReplicaSet[] | undefined): string =>
+    listed === undefined || listed.length === 0
       ? none
-      : some
+      : listed
           .map(
-            ({ metadata, status: own, spec: wish }) => `${metadata?.name} (${own?.replicas ?? 0}/${wish?.replicas ?? 0} replicas created)`,
+            ({ metadata, status: setStatus, spec: setSpec }) =>
+              `${metadata?.name} (${setStatus?.replicas ?? 0}/${setSpec?.replicas ?? 0} replicas created)`,
           )
           .join(', ')
   return [
@@ -48,24 +58,24 @@ export async function describeDeployment(object: Deployment, context: DescribeCo
     ],
     templateEntry(spec.template as Template | undefined),
     conditionsEntry(status.conditions, ['Type', 'Status', 'Reason']),
-    ['OldReplicaSets', sets === undefined || sets.length === 0 ? undefined : told(older)],
-    ['NewReplicaSet', sets === undefined || sets.length === 0 ? undefined : told(newest === undefined ? [] : [newest])],
+    ['OldReplicaSets', sets === undefined || sets.length === 0 ? undefined : replicaSetsText(older)],
+    ['NewReplicaSet', sets === undefined || sets.length === 0 ? undefined : replicaSetsText(newest === undefined ? [] : [newest])],
   ]
 }
 
 async function replicaSetsOf({ metadata, spec }: Deployment, context: DescribeContext): Promise<readonly ReplicaSet[] | undefined> {
   const selector = selectorText(spec?.selector)
   const sets = await context.list<ReplicaSet>('replicasets.apps', metadata?.namespace, selector === none ? {} : { labelSelector: selector })
-  return sets?.filter((one) => one.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid))
+  return sets?.filter((set) => set.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid))
 }
 
-/** But for the label that tells the pods of one revision from those of another. */
+/** Ignores the label pod-template-hash. */
 function sameTemplate(a: Template | undefined, b: Template | undefined): boolean {
-  const plain = (template: Template | undefined): string => {
+  const normalized = (template: Template | undefined): string => {
     const { 'pod-template-hash': _, ...labels } = template?.metadata?.labels ?? {}
     return JSON.stringify({ ...template, metadata: { ...template?.metadata, labels: pairsOf(labels) } })
   }
-  return plain(a) === plain(b)
+  return normalized(a) === normalized(b)
 }
 
 export async function describeReplicaSet(object: ReplicaSet, context: DescribeContext): Promise<readonly Entry[]> {
@@ -190,14 +200,13 @@ interface Owner {
   readonly metadata?: { readonly namespace?: string; readonly uid?: string }
 }
 
-/** How its pods are, counted by their phase. */
 async function podsEntry({ metadata }: Owner, selector: LabelSelector | undefined, context: DescribeContext): Promise<Entry> {
   const labelSelector = selectorText(selector)
   if (labelSelector === none) return ['Pods Status', undefined]
   const pods = await context.list<Pod>('pods', metadata?.namespace, { labelSelector })
-  const own = pods?.filter((pod) => pod.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid))
-  if (own === undefined) return ['Pods Status', undefined]
-  const count = (phase: string): number => own.filter(({ status }) => status?.phase === phase).length
+  const ownedPods = pods?.filter((pod) => pod.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid))
+  if (ownedPods === undefined) return ['Pods Status', undefined]
+  const count = (phase: string): number => ownedPods.filter(({ status }) => status?.phase === phase).length
   return [
     'Pods Status',
     `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`,

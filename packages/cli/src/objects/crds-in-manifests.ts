@@ -1,28 +1,26 @@
-// Files that hold definitions of custom kinds beside objects of them: the kinds are known before the server serves them, and waited for.
+// Manifests with CRDs and their custom resources: resources are known from the CRD, and commands wait until the CRD is established.
 
-import type { ServedResource } from '../client/discovery.js'
-import type { DynamicObject } from '../client/objects.js'
-import { apiVersionOf } from '../client/resource-ref.js'
-import type { Named } from './targets.js'
-import { type Waiting, waitUntil } from './until.js'
+import type { ServedResource } from '@cluster-apiserver/client/discovery.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { apiVersionOf } from '@cluster-apiserver/client/requests/resource-ref.js'
+import type { NamedObject } from './named-object.js'
+import { type WaitOptions, waitUntil } from './wait-until.js'
 
-interface Definition {
+interface CrdSpec {
   readonly group?: string
   readonly scope?: string
   readonly names?: { readonly kind?: string; readonly plural?: string; readonly singular?: string }
   readonly versions?: readonly { readonly name?: string; readonly subresources?: { readonly scale?: object; readonly status?: object } }[]
 }
 
-const definitionKind = 'CustomResourceDefinition'
-/** How long a definition may take until its kind is served. */
-const patienceMs = 10_000
+const crdKind = 'CustomResourceDefinition'
+const establishTimeoutMs = 10_000
 
-/** The kinds that these objects define, by apiVersion and kind. */
-export function definedKinds(objects: readonly DynamicObject[]): ReadonlyMap<string, ServedResource> {
+export function resourcesOfCrds(objects: readonly DynamicObject[]): ReadonlyMap<string, ServedResource> {
   const kinds = new Map<string, ServedResource>()
   for (const object of objects) {
-    if (object.kind !== definitionKind) continue
-    const { group = '', scope, names = {}, versions = [] } = (object['spec'] ?? {}) as Definition
+    if (object.kind !== crdKind) continue
+    const { group = '', scope, names = {}, versions = [] } = (object['spec'] ?? {}) as CrdSpec
     for (const { name: version = '', subresources = {} } of versions) {
       kinds.set(`${apiVersionOf(group, version)} ${names.kind}`, {
         group,
@@ -42,20 +40,18 @@ export function definedKinds(objects: readonly DynamicObject[]): ReadonlyMap<str
   return kinds
 }
 
-/** Namespaces and definitions first, the rest in the order of the files. */
-export function inUsableOrder(objects: readonly DynamicObject[]): readonly DynamicObject[] {
-  const rank = ({ kind }: DynamicObject): number => (kind === 'Namespace' ? 0 : kind === definitionKind ? 1 : 2)
+export function inCreationOrder(objects: readonly DynamicObject[]): readonly DynamicObject[] {
+  const rank = ({ kind }: DynamicObject): number => (kind === 'Namespace' ? 0 : kind === crdKind ? 1 : 2)
   return objects.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** Resolves at once for everything that is no definition. */
-export async function waitUntilServed(named: Named, waiting: Omit<Waiting, 'deadline'>): Promise<void> {
-  if (named.resource.kind !== definitionKind) return
-  const isServed = (object: DynamicObject | undefined): boolean => {
+export async function waitUntilEstablished(target: NamedObject, options: Omit<WaitOptions, 'deadline'>): Promise<void> {
+  if (target.resource.kind !== crdKind) return
+  const isEstablished = (object: DynamicObject | undefined): boolean => {
     const status = object?.['status'] as
       | { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null }
       | undefined
-    return (status?.conditions ?? []).some((one) => one.type === 'Established' && one.status === 'True')
+    return (status?.conditions ?? []).some((condition) => condition.type === 'Established' && condition.status === 'True')
   }
-  await waitUntil(named, isServed, { ...waiting, deadline: Date.now() + patienceMs })
+  await waitUntil(target, isEstablished, { ...options, deadline: Date.now() + establishTimeoutMs })
 }

@@ -1,11 +1,10 @@
-// Selectors of workloads as they are written in a query.
+// Label selectors of workloads as query text.
 
 export interface LabelSelector {
   readonly matchLabels?: { readonly [name: string]: string }
   readonly matchExpressions?: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[]
 }
 
-/** Empty where it selects everything. */
 export function selectorQuery({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
   const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
   const others = matchExpressions.map(({ key = '', operator = '', values = [] }) => {

@@ -1,32 +1,30 @@
-// With --local: what files say is changed and shown, and no server is asked.
+// Changes with --local: objects of files are changed and printed without a server.
 
-import type { ServedResource } from '../client/discovery.js'
-import type { DynamicObject } from '../client/objects.js'
-import { splitApiVersion } from '../client/resource-ref.js'
-import type { Work } from './command.js'
-import { forEach } from './each.js'
-import { type FlagTable, UsageError } from './flags.js'
+import type { ServedResource } from '@cluster-apiserver/client/discovery.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { splitApiVersion } from '@cluster-apiserver/client/requests/resource-ref.js'
+import type { CommandContext } from '../command-line/command.js'
+import { forEach } from '../command-line/errors.js'
+import { type FlagTable, UsageError } from '../command-line/flags.js'
 import { originOf, readManifests } from './manifests.js'
-import { type Result, type ResultFlags, tellResults } from './results.js'
+import { printResults, type Result, type ResultFlags } from './write-results.js'
 
 export const localFlags = {
-  local: { kind: 'switch', help: 'change what the files say, show it, and ask no server' },
+  local: { kind: 'switch', help: 'change and print objects of files without a server' },
 } as const satisfies FlagTable
 
-export interface LocalFlags extends ResultFlags {
+interface LocalFlags extends ResultFlags {
   readonly filename: readonly string[]
   readonly recursive: boolean
 }
 
-export interface LocalChange {
+interface LocalChange {
   readonly object: DynamicObject
-  /** Such as `labeled`. */
-  readonly what: string
+  readonly operation: string
 }
 
-/** Gives the exit code. */
 export async function changeLocally(
-  { args, io }: Pick<Work, 'args' | 'io'>,
+  { args, io }: Pick<CommandContext, 'args' | 'io'>,
   flags: LocalFlags,
   change: (object: DynamicObject) => LocalChange | Promise<LocalChange>,
 ): Promise<number> {
@@ -38,11 +36,10 @@ export async function changeLocally(
     const changed = await change(object)
     results.push({ resource: resourceFrom(object), name: object.metadata?.name ?? '', ...changed })
   })
-  tellResults(results, flags, io)
+  printResults(results, flags, io)
   return code
 }
 
-/** As much as an object alone says of its resource: enough to name it. */
 export function resourceFrom({ apiVersion = '', kind = '' }: DynamicObject): ServedResource {
   const singular = kind.toLowerCase()
   return {

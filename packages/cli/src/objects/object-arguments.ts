@@ -1,66 +1,56 @@
-// Which objects a command is about: `pod/a`, `pods a b`, `pods,services`, selectors, files.
+// Resolves the object arguments of commands: `pod/a`, `pods a b`, `pods,services`, selectors, files.
 
-import type { Collection } from '../client/collection.js'
-import type { ServedResource } from '../client/discovery.js'
-import type { ApiObject, DynamicObject } from '../client/objects.js'
-import { definedKinds, inUsableOrder } from './definitions.js'
-import { Failure } from './failure.js'
-import { type FlagTable, UsageError } from './flags.js'
-import type { Io } from './io.js'
+import type { Collection } from '@cluster-apiserver/client/collection.js'
+import type { ServedResource } from '@cluster-apiserver/client/discovery.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { CommandError } from '../command-line/errors.js'
+import { type FlagTable, UsageError } from '../command-line/flags.js'
+import type { Io } from '../command-line/io.js'
+import type { Session } from '../command-line/session.js'
+import { inCreationOrder, resourcesOfCrds } from './crds-in-manifests.js'
 import { originOf, readManifests } from './manifests.js'
-import type { Session } from './session.js'
+import type { ManifestObject, NamedObject } from './named-object.js'
 
-/** One object that was named. */
-export interface Named {
-  readonly resource: ServedResource
-  readonly name: string
-  readonly collection: Collection<DynamicObject>
-  /** The file that named it. */
-  readonly origin?: string
-}
-
-export interface Wanted {
-  /** Those that were named. */
-  readonly named: readonly Named[]
-  /** Whole collections, where no names were given. */
+export interface ResolvedArguments {
+  readonly named: readonly NamedObject[]
   readonly collections: readonly { readonly resource: ServedResource; readonly collection: Collection<DynamicObject> }[]
 }
 
 export const fileFlags = {
-  filename: { kind: 'list', short: 'f', help: 'files, folders or addresses with objects; - is standard input' },
-  recursive: { kind: 'switch', short: 'R', help: 'folders in folders as well' },
-  kustomize: { kind: 'text', short: 'k', help: 'refused: another program builds kustomizations, and "-f -" takes what it writes' },
+  filename: { kind: 'list', short: 'f', help: 'files, folders or URLs with objects; -: stdin' },
+  recursive: { kind: 'switch', short: 'R', help: 'also read subfolders' },
+  kustomize: { kind: 'text', short: 'k', help: 'not supported; pipe the output of kustomize into "-f -"' },
 } as const satisfies FlagTable
 
 export const selectFlags = {
-  selector: { kind: 'text', short: 'l', help: 'labels that objects must have: a=b,c in (d,e),!f' },
-  'field-selector': { kind: 'text', help: 'fields that objects must have: metadata.name=a' },
-  'all-namespaces': { kind: 'switch', short: 'A', help: 'in all namespaces' },
+  selector: { kind: 'text', short: 'l', help: 'label selector: a=b,c in (d,e),!f' },
+  'field-selector': { kind: 'text', help: 'field selector: metadata.name=a' },
+  'all-namespaces': { kind: 'switch', short: 'A', help: 'all namespaces' },
 } as const satisfies FlagTable
 
 export const chunkFlags = {
-  'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
+  'chunk-size': { kind: 'number', initial: '500', help: 'objects per list request; 0: all' },
 } as const satisfies FlagTable
 
-export interface Place {
+interface ResolveOptions {
   readonly session: Session
   readonly allNamespaces?: boolean
 }
 
-export const collectionIn = ({ session, allNamespaces = false }: Place, resource: ServedResource): Collection<DynamicObject> =>
+const collectionIn = ({ session, allNamespaces = false }: ResolveOptions, resource: ServedResource): Collection<DynamicObject> =>
   session.client.collection(resource, resource.namespaced && !allNamespaces ? session.namespace : undefined)
 
-export async function wantedBy(args: readonly string[], place: Place): Promise<Wanted> {
+export async function resolveArguments(args: readonly string[], options: ResolveOptions): Promise<ResolvedArguments> {
   if (args.length === 0) return { named: [], collections: [] }
-  const { resources } = place.session
+  const { resources } = options.session
   if (args.some((arg) => arg.includes('/'))) {
     const named = await Promise.all(
       args.map(async (arg) => {
-        const [type = '', name = '', ...more] = arg.split('/')
-        if (more.length > 0 || name === '' || type === '')
+        const [type = '', name = '', ...extraParts] = arg.split('/')
+        if (extraParts.length > 0 || name === '' || type === '')
           throw new UsageError(`arguments in resource/name form must have a single resource and name: ${arg}`)
         const resource = await resources.find(type)
-        return { resource, name, collection: collectionIn(place, resource) }
+        return { resource, name, collection: collectionIn(options, resource) }
       }),
     )
     return { named, collections: [] }
@@ -75,87 +65,76 @@ export async function wantedBy(args: readonly string[], place: Place): Promise<W
     )
   ).flat()
   if (names.length === 0)
-    return { named: [], collections: found.map((resource) => ({ resource, collection: collectionIn(place, resource) })) }
+    return { named: [], collections: found.map((resource) => ({ resource, collection: collectionIn(options, resource) })) }
   return {
-    named: found.flatMap((resource) => names.map((name) => ({ resource, name, collection: collectionIn(place, resource) }))),
+    named: found.flatMap((resource) => names.map((name) => ({ resource, name, collection: collectionIn(options, resource) }))),
     collections: [],
   }
 }
 
-/** Exactly one object. */
-export async function oneNamed(args: readonly string[], place: Place): Promise<Named> {
-  const { named } = await wantedBy(args, place)
+export async function resolveOne(args: readonly string[], options: ResolveOptions): Promise<NamedObject> {
+  const { named } = await resolveArguments(args, options)
   const [first] = named
-  if (first === undefined || named.length > 1) throw new UsageError('exactly one object must be named, as TYPE NAME or TYPE/NAME')
+  if (first === undefined || named.length > 1) throw new UsageError('exactly one object is required, as TYPE NAME or TYPE/NAME')
   return first
-}
-
-/** An object of a file, with the collection that it belongs to. */
-export interface Filed extends Named {
-  readonly object: DynamicObject
 }
 
 export interface FileFlags {
   readonly filename: readonly string[]
   readonly recursive: boolean
-  /** Of what the files hold, only what has these labels there. */
   readonly selector?: string | undefined
 }
 
-export async function readFiled(
+export async function readManifestObjects(
   flags: FileFlags,
   { session, io }: { readonly session: Session; readonly io: Io },
-): Promise<readonly Filed[]> {
+): Promise<readonly ManifestObject[]> {
   const objects = await readManifests(flags, io)
-  if (objects.length === 0) throw new Failure('no objects passed')
-  const defined = definedKinds(objects)
-  const selected = flags.selector === undefined ? objects : await withLabels(objects, flags.selector)
-  return Promise.all(inUsableOrder(selected).map((object) => fileObject(object, session, defined)))
+  if (objects.length === 0) throw new CommandError('no objects passed')
+  const crdResources = resourcesOfCrds(objects)
+  const selected = flags.selector === undefined ? objects : await filterByLabels(objects, flags.selector)
+  return Promise.all(inCreationOrder(selected).map((object) => locateObject(object, session, crdResources)))
 }
 
-async function withLabels(objects: readonly DynamicObject[], text: string): Promise<readonly DynamicObject[]> {
-  const { compileLabelSelector } = await import('../api/label-selector.js')
+async function filterByLabels(objects: readonly DynamicObject[], text: string): Promise<readonly DynamicObject[]> {
+  const { compileLabelSelector } = await import('@cluster-apiserver/api/api/selectors/label-selector.js')
   try {
     const selector = compileLabelSelector(text)
     return objects.filter(({ metadata }) => selector.matches(metadata?.labels ?? {}))
   } catch (thrown) {
-    throw new UsageError(`the selector ${JSON.stringify(text)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw new UsageError(`invalid selector ${JSON.stringify(text)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
   }
 }
 
-/** Whoever names something beside files would have it passed over. */
-export function refuseWordsBesideFiles(args: readonly string[], { filename }: Pick<FileFlags, 'filename'>): void {
+export function rejectArgumentsWithFiles(args: readonly string[], { filename }: Pick<FileFlags, 'filename'>): void {
   if (filename.length > 0 && args.length > 0)
     throw new UsageError('when paths, URLs, or stdin is provided as resource input, you may not specify resource arguments as well')
 }
 
-/** An object with its place on the server; kinds that are not served yet may be defined beside it. */
-export async function fileObject(
+export async function locateObject(
   object: DynamicObject,
   session: Session,
-  defined: ReadonlyMap<string, ServedResource> = new Map(),
-): Promise<Filed> {
+  crdResources: ReadonlyMap<string, ServedResource> = new Map(),
+): Promise<ManifestObject> {
   const { apiVersion = '', kind = '' } = object
-  const resource = defined.get(`${apiVersion} ${kind}`) ?? (await session.resources.ofKind(apiVersion, kind))
-  // Templates leave an empty one, and mean none.
+  const resource = crdResources.get(`${apiVersion} ${kind}`) ?? (await session.resources.ofKind(apiVersion, kind))
   const namespace = object.metadata?.namespace || undefined
   if (resource.namespaced && namespace !== undefined && session.flags.namespace !== undefined && namespace !== session.flags.namespace)
-    throw new Failure(
+    throw new CommandError(
       `the namespace from the provided object "${namespace}" does not match the namespace "${session.flags.namespace}". You must pass '--namespace=${namespace}' to perform this operation.`,
     )
-  const own = resource.namespaced ? (namespace ?? session.namespace) : undefined
-  const placed = own === undefined ? object : { ...object, metadata: { ...object.metadata, namespace: own } }
+  const objectNamespace = resource.namespaced ? (namespace ?? session.namespace) : undefined
+  const located = objectNamespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace: objectNamespace } }
   return {
     resource,
     name: object.metadata?.name ?? '',
-    collection: session.client.collection(resource, own),
-    object: placed,
+    collection: session.client.collection(resource, objectNamespace),
+    object: located,
     origin: originOf(object),
   }
 }
 
-/** What `-f`, or names, or selectors say: as objects that are there. */
-export async function namedOrFiled(
+export async function resolveObjects(
   args: readonly string[],
   flags: FileFlags & {
     readonly all?: boolean
@@ -163,20 +142,23 @@ export async function namedOrFiled(
     readonly 'field-selector'?: string | undefined
     readonly 'chunk-size'?: number | undefined
   },
-  surroundings: { readonly session: Session; readonly io: Io },
-): Promise<readonly Named[]> {
-  refuseWordsBesideFiles(args, flags)
-  if (flags.filename.length > 0) return readFiled(flags, surroundings)
-  const { named, collections } = await wantedBy(args, { session: surroundings.session, allNamespaces: flags['all-namespaces'] ?? false })
+  context: { readonly session: Session; readonly io: Io },
+): Promise<readonly NamedObject[]> {
+  rejectArgumentsWithFiles(args, flags)
+  if (flags.filename.length > 0) return readManifestObjects(flags, context)
+  const { named, collections } = await resolveArguments(args, {
+    session: context.session,
+    allNamespaces: flags['all-namespaces'] ?? false,
+  })
   if (flags.all === true && (flags.selector !== undefined || flags['field-selector'] !== undefined) && collections.length > 0)
     throw new UsageError("setting 'all' parameter but found a non empty selector: leave --all out")
-  const selects = flags.selector !== undefined || flags.all === true || flags['field-selector'] !== undefined
-  if (named.length > 0 && selects) throw new UsageError('name cannot be provided when a selector is specified')
+  const hasSelector = flags.selector !== undefined || flags.all === true || flags['field-selector'] !== undefined
+  if (named.length > 0 && hasSelector) throw new UsageError('name cannot be provided when a selector is specified')
   if (named.length > 0) return named
-  if (collections.length === 0) throw new UsageError('name an object (TYPE NAME or TYPE/NAME), or a file with -f')
-  if (!selects) throw new UsageError('resource(s) were provided, but no name was specified')
+  if (collections.length === 0) throw new UsageError('an object (TYPE NAME or TYPE/NAME) or a file (-f) is required')
+  if (!hasSelector) throw new UsageError('resource(s) were provided, but no name was specified')
   const limit = flags['chunk-size'] ?? 500
-  const found: Named[] = []
+  const found: NamedObject[] = []
   for (const { resource, collection } of collections) {
     const select = {
       ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
@@ -190,14 +172,4 @@ export async function namedOrFiled(
       })
   }
   return found
-}
-
-/** `configmap/prices`, `deployment.apps/shop` */
-export const fullNameOf = ({ singular, resource, group, kind }: ServedResource, name: string | undefined): string =>
-  `${singular || kind.toLowerCase() || resource}${group === '' ? '' : `.${group}`}/${name ?? ''}`
-
-/** The same from an object alone. */
-export const nameOfObject = ({ apiVersion = '', kind = '', metadata }: ApiObject): string => {
-  const slash = apiVersion.indexOf('/')
-  return `${kind.toLowerCase()}${slash < 0 ? '' : `.${apiVersion.slice(0, slash)}`}/${metadata?.name ?? ''}`
 }

@@ -1,12 +1,13 @@
-// What the commands about rollouts share: workloads that have a template of pods.
+// Workloads with a pod template: argument resolution and rollout progress.
 
-import type { DynamicObject } from '../client/objects.js'
-import { Failure } from './failure.js'
-import { type FlagTable, UsageError } from './flags.js'
-import type { Io } from './io.js'
-import type { LabelSelector } from './selector-query.js'
-import type { Session } from './session.js'
-import { type FileFlags, fileFlags, type Named, namedOrFiled, selectFlags } from './targets.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { CommandError } from '../command-line/errors.js'
+import { type FlagTable, UsageError } from '../command-line/flags.js'
+import type { Io } from '../command-line/io.js'
+import type { Session } from '../command-line/session.js'
+import type { LabelSelector } from './label-selector.js'
+import type { NamedObject } from './named-object.js'
+import { type FileFlags, fileFlags, resolveObjects, selectFlags } from './object-arguments.js'
 
 export interface Workload extends DynamicObject {
   readonly spec?: {
@@ -38,32 +39,32 @@ export interface PodTemplate {
 
 export const rolloutFlags = { ...fileFlags, selector: selectFlags.selector } as const satisfies FlagTable
 
-/** The workloads that were named, selected or filed; whoever names a type alone means all of it. */
-export async function workloadsOf(
+export async function resolveWorkloads(
   { args, flags, session, io }: { readonly args: readonly string[]; readonly flags: FileFlags; readonly session: Session; readonly io: Io },
-  allowed: readonly string[] = kinds,
-): Promise<readonly Named[]> {
+  allowed: readonly string[] = workloadKinds,
+): Promise<readonly NamedObject[]> {
   if (args.length === 0 && flags.filename.length === 0) throw new UsageError('required resource not specified: TYPE NAME, TYPE/NAME or -f')
   const isWholeType = args.length === 1 && args[0]?.includes('/') === false && flags.filename.length === 0 && flags.selector === undefined
-  const named = await namedOrFiled(args, { ...flags, all: isWholeType }, { session, io })
-  for (const one of named) checkWorkload(one, allowed)
-  return named
+  const workloads = await resolveObjects(args, { ...flags, all: isWholeType }, { session, io })
+  for (const workload of workloads) checkWorkload(workload, allowed)
+  return workloads
 }
 
-const kinds = ['Deployment', 'DaemonSet', 'StatefulSet']
+const workloadKinds = ['Deployment', 'DaemonSet', 'StatefulSet']
 
-function checkWorkload({ resource, name }: Named, allowed: readonly string[]): void {
+function checkWorkload({ resource, name }: NamedObject, allowed: readonly string[]): void {
   if (!allowed.includes(resource.kind))
-    throw new UsageError(`${resource.resource} "${name}" has no rollout: ${allowed.map((kind) => kind.toLowerCase()).join(', ')} have`)
+    throw new UsageError(
+      `${resource.resource} "${name}" has no rollout; supported: ${allowed.map((kind) => kind.toLowerCase()).join(', ')}`,
+    )
 }
 
-export interface Progress {
+interface Progress {
   readonly text: string
   readonly isDone: boolean
 }
 
-/** In the words that scripts know. */
-export function progressOf(kind: string, object: Workload): Progress {
+export function rolloutProgress(kind: string, object: Workload): Progress {
   const { spec = {}, status = {}, metadata } = object
   const name = metadata?.name ?? ''
   if ((metadata?.generation ?? 0) > (status.observedGeneration ?? 0))
@@ -104,12 +105,12 @@ export function progressOf(kind: string, object: Workload): Progress {
 }
 
 function deploymentProgress(name: string, spec: NonNullable<Workload['spec']>, status: NonNullable<Workload['status']>): Progress {
-  const late = status.conditions?.find(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded')
-  if (late !== undefined) throw new Failure(`deployment "${name}" exceeded its progress deadline`)
+  const exceeded = status.conditions?.find(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded')
+  if (exceeded !== undefined) throw new CommandError(`deployment "${name}" exceeded its progress deadline`)
   const waiting = (text: string): Progress => ({ text: `Waiting for deployment "${name}" rollout to finish: ${text}`, isDone: false })
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0 } = status
-  const wanted = spec.replicas ?? 1
-  if (updatedReplicas < wanted) return waiting(`${updatedReplicas} out of ${wanted} new replicas have been updated...`)
+  const desired = spec.replicas ?? 1
+  if (updatedReplicas < desired) return waiting(`${updatedReplicas} out of ${desired} new replicas have been updated...`)
   if (replicas > updatedReplicas) return waiting(`${replicas - updatedReplicas} old replicas are pending termination...`)
   if (availableReplicas < updatedReplicas) return waiting(`${availableReplicas} of ${updatedReplicas} updated replicas are available...`)
   return { text: `deployment "${name}" successfully rolled out`, isDone: true }

@@ -1,32 +1,32 @@
-// What a command says when it has done something to an object: one line, or the object in the form that was asked for.
+// Flags of writing commands (dry run, validation, field manager), and printing of their results.
 
-import type { ServedResource } from '../client/discovery.js'
-import type { DynamicObject } from '../client/objects.js'
-import { type FlagSpec, type FlagTable, UsageError } from './flags.js'
-import type { Io } from './io.js'
-import { outputOf, type PrintFlagValues, printFlags } from './output/print-flags.js'
-import { printerFor } from './output/printer.js'
-import { fullNameOf } from './targets.js'
+import type { ServedResource } from '@cluster-apiserver/client/discovery.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { type FlagSpec, type FlagTable, UsageError } from '../command-line/flags.js'
+import type { Io } from '../command-line/io.js'
+import { outputOf, type PrintFlagValues, printFlags } from '../output/print-flags.js'
+import { printerFor } from '../output/printer.js'
+import { fullNameOf } from './named-object.js'
 
 export const writeFlags = {
   ...printFlags,
-  'dry-run': { kind: 'text', bare: 'unchanged', initial: 'none', help: 'none, client (nothing is sent) or server (nothing is stored)' },
-  'field-manager': { kind: 'text', initial: 'clusterctl', help: 'who owns the fields that are written' },
+  'dry-run': { kind: 'text', bare: 'unchanged', initial: 'none', help: 'none, client (sends nothing) or server (stores nothing)' },
+  'field-manager': { kind: 'text', initial: 'clusterctl', help: 'field manager of the written fields' },
 } as const satisfies FlagTable
 
 export const validationFlag = {
   kind: 'text',
   bare: 'true',
   initial: 'true',
-  help: 'true or strict: unknown fields are refused; warn; false or ignore',
+  help: 'unknown fields: true or strict (error), warn, false or ignore',
 } as const satisfies FlagSpec
 
-/** Of commands with an editor; here so that those who may need none do not load it. */
+/** Flags of commands with an editor. */
 export const editFlags = {
-  'windows-line-endings': { kind: 'switch', help: 'lines end as on Windows in the editor' },
+  'windows-line-endings': { kind: 'switch', help: 'use CRLF in the editor' },
 } as const satisfies FlagTable
 
-export function validationOf(text: string | undefined): 'Strict' | 'Warn' | 'Ignore' {
+export function parseValidation(text: string | undefined): 'Strict' | 'Warn' | 'Ignore' {
   if (text === undefined || text === 'true' || text === 'strict') return 'Strict'
   if (text === 'warn') return 'Warn'
   if (text === 'false' || text === 'ignore') return 'Ignore'
@@ -35,11 +35,11 @@ export function validationOf(text: string | undefined): 'Strict' | 'Warn' | 'Ign
 
 export type DryRun = 'none' | 'client' | 'server'
 
-export function dryRunOf(text: string | undefined): DryRun {
+export function parseDryRun(text: string | undefined): DryRun {
   if (text === undefined || text === 'none' || text === 'false') return 'none'
   if (text === 'client' || text === 'unchanged' || text === 'true') return 'client'
   if (text === 'server') return 'server'
-  throw new UsageError(`invalid dry-run value "${text}": it must be "none", "server" or "client"`)
+  throw new UsageError(`invalid dry-run value "${text}": must be "none", "server" or "client"`)
 }
 
 export interface WriteFlagValues {
@@ -47,14 +47,14 @@ export interface WriteFlagValues {
   readonly 'field-manager'?: string | undefined
 }
 
-export interface WriteTerms {
+interface WriteOptions {
   readonly dryRun: boolean
   readonly fieldManager: string
 }
 
-/** Every write of a command with `writeFlags`: in earnest, on trial on the server, or not sent at all; then the draft is what would come of it. */
-export async function writeUnlessDry<T>(flags: WriteFlagValues, draft: T, write: (terms: WriteTerms) => Promise<T>): Promise<T> {
-  const dryRun = dryRunOf(flags['dry-run'])
+/** Runs `write`, with dryRun for --dry-run=server. Returns `draft` for --dry-run=client. */
+export async function writeUnlessDryRun<T>(flags: WriteFlagValues, draft: T, write: (options: WriteOptions) => Promise<T>): Promise<T> {
+  const dryRun = parseDryRun(flags['dry-run'])
   if (dryRun === 'client') return draft
   return write({ dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' })
 }
@@ -62,8 +62,8 @@ export async function writeUnlessDry<T>(flags: WriteFlagValues, draft: T, write:
 export interface Result {
   readonly resource: ServedResource
   readonly name: string
-  /** Such as `created`. */
-  readonly what: string
+  /** Printed after the name, such as `created`. */
+  readonly operation: string
   readonly object: DynamicObject
 }
 
@@ -71,12 +71,12 @@ export interface ResultFlags extends PrintFlagValues {
   readonly 'dry-run'?: string | undefined
 }
 
-export function tellResults(results: readonly Result[], flags: ResultFlags, io: Io): void {
+export function printResults(results: readonly Result[], flags: ResultFlags, io: Io): void {
   if (results.length === 0) return
-  const dryRun = dryRunOf(flags['dry-run'])
+  const dryRun = parseDryRun(flags['dry-run'])
   const note = dryRun === 'none' ? '' : dryRun === 'server' ? ' (server dry run)' : ' (dry run)'
   if (outputOf(flags) === '') {
-    for (const { resource, name, what } of results) io.out(`${io.style.cyan(fullNameOf(resource, name))} ${what}${note}\n`)
+    for (const { resource, name, operation } of results) io.out(`${io.style.cyan(fullNameOf(resource, name))} ${operation}${note}\n`)
     return
   }
   const names = new Map(results.map(({ resource, name, object }) => [object as object, fullNameOf(resource, name)]))

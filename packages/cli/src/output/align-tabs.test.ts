@@ -1,10 +1,10 @@
-// Columns that tabs make.
+// Alignment of tab-separated cells, as Go's text/tabwriter does.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { alignTabs } from './align-tabs.js'
+import { alignTabs } from '../describe/description.js'
 
-test('what stands directly below one another is a column, whatever stands further away', () => {
+test('only cells in consecutive rows form a column', () => {
   const lines = [
     'Name:\tweb',
     'Namespace:\tdefault',

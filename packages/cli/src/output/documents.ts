@@ -1,18 +1,17 @@
-// Objects as documents: JSON and YAML as the original's command line writes them.
+// JSON and YAML output with the formatting of kubectl.
 
-import type { Json } from '../../api/object.js'
-import { compareText } from '../../base/text-order.js'
-import type { ApiObject } from '../../client/objects.js'
-import { writeYaml } from '../../codec/yaml/write-yaml.js'
+import type { Json } from '@cluster-apiserver/api/api/object.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { writeYaml } from '@cluster-apiserver/api/codec/yaml/write-yaml.js'
+import type { ApiObject } from '@cluster-apiserver/client/objects/objects.js'
 
-/** With members in order, and four spaces for each level. */
 export const jsonText = (value: unknown): string => `${goJson(value, 4)}\n`
 
-/** What would be markup in a page is written as codes. */
+/** JSON with sorted members; <, >, &, U+2028 and U+2029 are escaped like in Go's encoding/json. */
 export const goJson = (value: unknown, indent?: number): string =>
   JSON.stringify(inOrder(value), undefined, indent).replaceAll(
     /[<>&\u2028\u2029]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
 export const yamlText = (value: unknown): string => writeYaml(value as Json)
@@ -24,8 +23,7 @@ export function inOrder(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => compareText(a, b)).map(([name, member]) => [name, inOrder(member)]))
 }
 
-/** Who owns which field fills pages, and few want to know. */
-export function withoutOwners<T extends ApiObject>(object: T): T {
+export function withoutManagedFields<T extends ApiObject>(object: T): T {
   if (object.metadata?.managedFields === undefined) return object
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }

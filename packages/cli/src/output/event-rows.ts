@@ -1,7 +1,7 @@
-// Events as rows: when, what sort, why, about which object, and what it says.
+// Table rows of events: last seen, type, reason, object, message.
 
-import type { DynamicObject } from '../client/objects.js'
-import { ageText } from './output/age.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { ageText } from './columns.js'
 
 export interface ClusterEvent extends DynamicObject {
   readonly type?: string
@@ -24,12 +24,12 @@ export const lastSeenMs = ({ series, lastTimestamp, eventTime, firstTimestamp, m
 
 export function rowOfEvent(event: ClusterEvent, nowMs: number, withNamespace: boolean): readonly string[] {
   const { type = '', reason = '', message = '', involvedObject = {}, count = 0, series, firstTimestamp } = event
-  const seen = ageText(nowMs - lastSeenMs(event))
-  const times = series?.count ?? count
+  const lastSeen = ageText(nowMs - lastSeenMs(event))
+  const occurrences = series?.count ?? count
   const first = firstTimestamp === undefined || firstTimestamp === null ? undefined : Date.parse(firstTimestamp)
   return [
     ...(withNamespace ? [event.metadata?.namespace ?? ''] : []),
-    times > 1 && first !== undefined ? `${seen} (x${times} over ${ageText(nowMs - first)})` : seen,
+    occurrences > 1 && first !== undefined ? `${lastSeen} (x${occurrences} over ${ageText(nowMs - first)})` : lastSeen,
     type,
     reason,
     `${involvedObject.kind ?? ''}/${involvedObject.name ?? ''}`,

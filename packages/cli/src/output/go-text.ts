@@ -1,8 +1,8 @@
-// Values as programs in Go print them by default: `map[a:1 b:[2 3]]`, which is what columns and templates of the original show.
+// Go's default formatting of values (%v), such as `map[a:1 b:[2 3]]`, for columns and templates.
 
-import { compareText } from '../../base/text-order.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 
-/** A number that was written with a point or an exponent: of another type than whole ones, even where it is whole. */
+/** Number literal with a decimal point or exponent: float64 in Go, even if it is integral. */
 export class Float {
   readonly value: number
 
@@ -21,7 +21,6 @@ export function goText(value: unknown): string {
   return `map[${members.map(([name, member]) => `${name}:${goText(member)}`).join(' ')}]`
 }
 
-/** How Go calls the type of a value. */
 export const goType = (value: unknown): string => {
   if (value === undefined || value === null) return '<nil>'
   if (value instanceof Float) return 'float64'
@@ -30,7 +29,7 @@ export const goType = (value: unknown): string => {
   return typeof value === 'string' ? 'string' : Array.isArray(value) ? '[]interface {}' : 'map[string]interface {}'
 }
 
-/** The shortest that is read as the same number; with an exponent where six places do not hold it. */
+/** Shortest representation of a float64, with an exponent below 1e-4 and from 1e6. */
 export function floatText(value: number): string {
   if (value === 0 || !Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value === 0 ? '0' : value < 0 ? '-Inf' : '+Inf'
   const [mantissa = '', exponent = '0'] = value.toExponential().split('e')

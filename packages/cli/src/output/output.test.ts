@@ -1,15 +1,14 @@
-// Forms of output: paths, columns, differences, ages, outlines.
+// Output formats: JSONPath, custom columns, column widths, diffs, ages, sorting, descriptions of unknown kinds.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderEntries } from '../describe/entry.js'
-import { outlineEntries } from '../describe/outline.js'
-import { plainStyle } from '../io.js'
-import { ageText } from './age.js'
-import { alignRows, columnsOfFile, namedColumns } from './columns.js'
+import { plainStyle } from '../command-line/io.js'
+import { unifiedDiff } from '../commands/write/diff.js'
+import { outlineEntries } from '../describe/describe-object.js'
+import { renderEntries } from '../describe/description.js'
+import { ageText, alignRows, columnsOfFile, namedColumns } from './columns.js'
 import { fillTemplate, parseTemplate } from './json-path.js'
 import { compareValues, sortedBy } from './sorting.js'
-import { unifiedDiff } from './unified-diff.js'
 
 const shop = {
   kind: 'List',
@@ -20,7 +19,7 @@ const shop = {
 }
 const fill = (text: string): string => fillTemplate(parseTemplate(text), shop)
 
-test('templates of paths', () => {
+test('JSONPath templates', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['plain', 'plain'],
     ['{.kind}', 'List'],
@@ -33,7 +32,7 @@ test('templates of paths', () => {
     ['{.items[?(@.name=="apple")].price}', '3'],
     ['{.items[?(@.on)].name}', 'apple'],
     ['{.items[?(@.price!=3)].name}', 'pear'],
-    // What is there and false is there; what is missing passes no comparison.
+    // False values exist; missing values match no comparison.
     ['{.items[?(@.off)].name}', 'pear'],
     ['{.items[?(@.color!="red")].name}', 'pear'],
     ["{.items[1]['deep.er','name']}", 'x pear'],
@@ -41,7 +40,7 @@ test('templates of paths', () => {
     ["{.items[1]['a.b/c']}", 'odd'],
     ['{.items[1].a\\.b/c}', 'odd'],
     ["{.items[0]['name','price']}", 'apple 3'],
-    // One name after the other, each in all of them.
+    // Unions are evaluated name by name.
     ["{.items[*]['name','price']}", 'apple pear 3 12'],
     ['{1} {1.5} {true}', '1 1.5 true'],
     ['{range .items[*]}{.name}', 'applepear'],
@@ -54,14 +53,14 @@ test('templates of paths', () => {
   for (const [template, text] of cases) assert.equal(fill(template), text, template)
   assert.throws(() => fill('{.items[5].name}'), /array index out of bounds: index 5, length 2/)
   assert.throws(() => fill('{.a'), /unclosed action/)
-  assert.throws(() => fill('{end}'), /an end without its range/)
+  assert.throws(() => fill('{end}'), /not in range, nothing to end/)
   assert.throws(() => fill('{.items[?(@.price=="3")].name}'), /incompatible types for comparison/)
-  assert.throws(() => fill('{.items[?(@.name in ("apple"))]}'), /unrecognized text behind ".name"/)
+  assert.throws(() => fill('{.items[?(@.name in ("apple"))]}'), /unclosed array expect ]/)
   assert.throws(() => fill('{.items[0:9].name}'), /array index out of bounds: index 8, length 2/)
   assert.throws(() => fillTemplate(parseTemplate('{.none}'), shop, { allowsMissing: false }), /none is not found/)
 })
 
-test('columns', () => {
+test('custom columns', () => {
   const columns = namedColumns('NAME:.name,TAGS:.tags[*],NONE:{.x}')
   assert.deepEqual(columns.headers, ['NAME', 'TAGS', 'NONE'])
   assert.deepEqual(shop.items.map(columns.rowOf), [
@@ -81,7 +80,7 @@ test('columns', () => {
   )
 })
 
-test('differences of texts', () => {
+test('unified diffs', () => {
   assert.equal(unifiedDiff('a\nb\n', 'a\nb\n', ['x', 'y']), '')
   assert.equal(unifiedDiff('a\nb\nc\n', 'a\nB\nc\n', ['x', 'y']), '--- x\n+++ y\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n')
   assert.equal(unifiedDiff('', 'a\n', ['x', 'y']), '--- x\n+++ y\n@@ -0,0 +1,1 @@\n+a\n')
@@ -95,12 +94,12 @@ test('differences of texts', () => {
 test('ages', () => {
   const seconds = [0, 119, 120, 125, 600, 3 * 3600, 3 * 3600 + 60, 9 * 3600, 48 * 3600, 50 * 3600, 30 * 86_400, 800 * 86_400]
   assert.deepEqual(
-    seconds.map((one) => ageText(one * 1000)),
+    seconds.map((ageSeconds) => ageText(ageSeconds * 1000)),
     ['0s', '119s', '2m', '2m5s', '10m', '3h', '3h1m', '9h', '2d', '2d2h', '30d', '2y70d'],
   )
 })
 
-test('orders', () => {
+test('sorting', () => {
   assert.ok(compareValues(9, 10) < 0)
   assert.ok(compareValues('9Mi', '10Ki') > 0)
   assert.ok(compareValues('b', 'a') > 0)
@@ -113,7 +112,7 @@ test('orders', () => {
   assert.deepEqual(sortedBy('none', []), [])
 })
 
-test('outlines', () => {
+test('descriptions of unknown kinds', () => {
   const object = {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -1,12 +1,12 @@
-// The flags that say how objects are shown, for every command that shows some.
+// Output flags of commands that print objects: -o, --template, missing template keys and managedFields.
 
-import type { FlagTable } from '../flags.js'
+import type { FlagTable } from '../command-line/flags.js'
 
 export const printFlags = {
   output: { kind: 'text', short: 'o', help: 'yaml, json, name, jsonpath=…, go-template=…, custom-columns=…' },
-  template: { kind: 'text', help: 'the template, or the file with it, where -o does not have it' },
-  'allow-missing-template-keys': { kind: 'switch', initial: 'true', help: 'false: what a template names must be there' },
-  'show-managed-fields': { kind: 'switch', help: 'with who owns which field' },
+  template: { kind: 'text', help: 'template or template file, if not part of -o' },
+  'allow-missing-template-keys': { kind: 'switch', initial: 'true', help: 'false: missing fields are errors' },
+  'show-managed-fields': { kind: 'switch', help: 'show metadata.managedFields' },
 } as const satisfies FlagTable
 
 export interface PrintFlagValues {
@@ -16,7 +16,6 @@ export interface PrintFlagValues {
   readonly 'show-managed-fields'?: boolean
 }
 
-/** Whoever gives a template and no form means Go's. */
 export const outputOf = ({ output, template }: PrintFlagValues): string =>
   output === undefined || output === '' ? (template === undefined ? '' : 'go-template') : output
 

@@ -1,4 +1,4 @@
-// Amounts such as 100m and 1Gi, as numbers and back, as exact as a share in percent needs it.
+// Quantities such as 100m and 1Gi as floating point numbers, exact enough for percentages.
 
 const units: { readonly [suffix: string]: number } = {
   n: 1e-9,
@@ -19,15 +19,13 @@ const units: { readonly [suffix: string]: number } = {
   Ei: 2 ** 60,
 }
 
-/** 0 where there is none, or nobody can read it. */
-export function amountOf(text: unknown): number {
+export function parseQuantity(text: unknown): number {
   const [, digits, suffix = ''] = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(String(text ?? '')) ?? []
   const unit = Object.hasOwn(units, suffix) ? units[suffix] : undefined
   return digits === undefined || unit === undefined ? 0 : Number(digits) * unit
 }
 
-/** Processors in thousandths, bytes in the largest unit that fits. */
-export function amountText(name: string, amount: number): string {
+export function formatQuantity(name: string, amount: number): string {
   if (name === 'cpu') return Number.isInteger(amount) ? String(amount) : `${Math.ceil(amount * 1000)}m`
   const unit = ['Ei', 'Pi', 'Ti', 'Gi', 'Mi', 'Ki'].find((suffix) => amount !== 0 && amount % (units[suffix] as number) === 0)
   return unit === undefined ? String(Math.ceil(amount)) : `${amount / (units[unit] as number)}${unit}`

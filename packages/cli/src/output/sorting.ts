@@ -1,32 +1,18 @@
-// The order of objects by one of their fields: numbers and quantities by size, times by time, texts by their letters.
+// --sort-by: sorts objects by a field, numbers and quantities by value, other values as text.
 
-import { compareText } from '../../base/text-order.js'
-import { Failure } from '../failure.js'
-import { follow, parseRelaxed } from './json-path.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { CommandError } from '../command-line/errors.js'
+import { evaluatePath, parseRelaxed } from './json-path.js'
+import { parseQuantity } from './quantities.js'
 
-const quantity = /^([+-]?\d+(?:\.\d+)?)(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei)?$/
-const units: { readonly [unit: string]: number } = {
-  m: 1e-3,
-  k: 1e3,
-  Ki: 2 ** 10,
-  M: 1e6,
-  Mi: 2 ** 20,
-  G: 1e9,
-  Gi: 2 ** 30,
-  T: 1e12,
-  Ti: 2 ** 40,
-  P: 1e15,
-  Pi: 2 ** 50,
-  E: 1e18,
-  Ei: 2 ** 60,
-}
+const quantityPattern = /^[+-]?\d+(?:\.\d+)?(?:m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei)?$/
 
-/** In the order of a field; objects without it come first. A field that none of them has is a mistake. */
+/** Objects without the field come first. A field that no object has is an error. */
 export function sortedBy<T>(field: string, items: readonly T[], objectOf: (item: T) => unknown = (item) => item): readonly T[] {
   const path = parseRelaxed(field)
-  const keyed = items.map((item) => ({ item, key: follow(path, objectOf(item))[0] }))
+  const keyed = items.map((item) => ({ item, key: evaluatePath(path, objectOf(item))[0] }))
   if (keyed.length > 0 && keyed.every(({ key }) => key === undefined))
-    throw new Failure(`couldn't find any field with path "${asTemplate(field)}" in the list of objects`)
+    throw new CommandError(`couldn't find any field with path "${asTemplate(field)}" in the list of objects`)
   return keyed.sort((a, b) => compareValues(a.key, b.key)).map(({ item }) => item)
 }
 
@@ -36,7 +22,6 @@ export function compareValues(a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return (a === undefined ? 0 : 1) - (b === undefined ? 0 : 1)
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [x, y] = [String(a), String(b)]
-  const [p, q] = [quantity.exec(x), quantity.exec(y)]
-  if (p !== null && q !== null) return Number(p[1]) * (units[p[2] ?? ''] ?? 1) - Number(q[1]) * (units[q[2] ?? ''] ?? 1)
+  if (quantityPattern.test(x) && quantityPattern.test(y)) return parseQuantity(x) - parseQuantity(y)
   return compareText(x, y)
 }

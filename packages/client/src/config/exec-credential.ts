@@ -1,20 +1,18 @@
-// The conversation with a credential plugin, as values: what it is told, and what it must answer.
+// ExecCredential protocol of credential plugins: validates the configuration, encodes the input, parses the output.
 
-import { identityNames, identityOf } from '../../api/identity.js'
+import { identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
 import { ConfigError, CredentialError } from '../errors.js'
-import type { ClusterEntry, ExecEntry } from './config-entries.js'
+import type { ClusterEntry, ExecEntry } from './kubeconfig.js'
 
 const group = { stem: 'client.authentication' }
-/** In either vocabulary. */
-export const execApiVersions: readonly string[] = identityNames.flatMap((name) =>
+const execApiVersions: readonly string[] = identityNames.flatMap((name) =>
   ['v1', 'v1beta1'].map((version) => `${identityOf(name).group(group)}/${version}`),
 )
 const extensionNames: readonly string[] = identityNames.map((name) => `${identityOf(name).group(group)}/exec`)
 
-const modes = ['Never', 'IfAvailable', 'Always'] as const
-export type InteractiveMode = (typeof modes)[number]
+const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const
+type InteractiveMode = (typeof interactiveModes)[number]
 
-/** A plugin as the configuration must describe it. */
 export interface ExecPlugin {
   readonly apiVersion: string
   readonly command: string
@@ -25,21 +23,25 @@ export interface ExecPlugin {
   readonly interactiveMode: InteractiveMode
 }
 
-/** Throws where the configuration leaves out or says wrong what a plugin needs. `where` names the user. */
+/** Validates the `exec` entry of a user; `where` names the user in messages. */
 export function readPlugin(entry: ExecEntry, where: string): ExecPlugin {
   const { apiVersion = '', command = '', interactiveMode = '' } = entry
   if (command === '') throw new ConfigError(`${where}: exec has no command`)
-  if (apiVersion === '') throw new ConfigError(`${where}: exec has no apiVersion; ${execApiVersions.join(', ')} are known`)
+  if (apiVersion === '') throw new ConfigError(`${where}: exec has no apiVersion; supported: ${execApiVersions.join(', ')}`)
   if (!execApiVersions.includes(apiVersion)) {
-    throw new ConfigError(`${where}: exec has the apiVersion ${JSON.stringify(apiVersion)}; ${execApiVersions.join(', ')} are known`)
+    throw new ConfigError(
+      `${where}: exec has the unsupported apiVersion ${JSON.stringify(apiVersion)}; supported: ${execApiVersions.join(', ')}`,
+    )
   }
   for (const { name } of entry.env ?? []) if (name === '') throw new ConfigError(`${where}: a variable in exec.env has no name`)
   if (interactiveMode === '' && apiVersion.endsWith('/v1')) {
-    throw new ConfigError(`${where}: exec must say an interactiveMode with ${apiVersion}: ${modes.join(', ')}`)
+    throw new ConfigError(`${where}: exec requires interactiveMode with ${apiVersion}: ${interactiveModes.join(', ')}`)
   }
-  const mode = interactiveMode === '' ? 'IfAvailable' : modes.find((one) => one === interactiveMode)
+  const mode = interactiveMode === '' ? 'IfAvailable' : interactiveModes.find((candidate) => candidate === interactiveMode)
   if (mode === undefined) {
-    throw new ConfigError(`${where}: exec has the interactiveMode ${JSON.stringify(interactiveMode)}; ${modes.join(', ')} are known`)
+    throw new ConfigError(
+      `${where}: exec has the unknown interactiveMode ${JSON.stringify(interactiveMode)}; supported: ${interactiveModes.join(', ')}`,
+    )
   }
   return {
     apiVersion,
@@ -52,11 +54,11 @@ export function readPlugin(entry: ExecEntry, where: string): ExecPlugin {
   }
 }
 
-/** What the plugin is told, as the text of KUBERNETES_EXEC_INFO. `ca`: the certificate authority as base64, wherever it comes from. */
+/** Value of KUBERNETES_EXEC_INFO. `ca`: PEM of the certificate authority in base64. */
 export function execInfo(plugin: ExecPlugin, isInteractive: boolean, cluster: ClusterEntry, ca: string | undefined): string {
   const { extensions = [] } = cluster
   const config = extensions.find(({ name }) => extensionNames.includes(name))?.extension
-  const described = {
+  const clusterInfo = {
     server: cluster.server,
     'tls-server-name': cluster['tls-server-name'] || undefined,
     'insecure-skip-tls-verify': cluster['insecure-skip-tls-verify'] || undefined,
@@ -68,18 +70,18 @@ export function execInfo(plugin: ExecPlugin, isInteractive: boolean, cluster: Cl
   return JSON.stringify({
     kind: 'ExecCredential',
     apiVersion: plugin.apiVersion,
-    spec: { ...(plugin.provideClusterInfo ? { cluster: described } : {}), interactive: isInteractive },
+    spec: { ...(plugin.provideClusterInfo ? { cluster: clusterInfo } : {}), interactive: isInteractive },
   })
 }
 
 export interface PluginCredential {
   readonly token: string | undefined
   readonly certificate: { readonly cert: string; readonly key: string } | undefined
-  /** Milliseconds since 1970; undefined: until it is refused. */
+  /** Milliseconds since 1970; undefined: valid until the server responds with 401. */
   readonly expiresAt: number | undefined
 }
 
-interface Answer {
+interface ExecCredential {
   readonly kind?: unknown
   readonly apiVersion?: unknown
   readonly status?: {
@@ -90,30 +92,29 @@ interface Answer {
   } | null
 }
 
-/** Throws a CredentialError that says what is wrong with the answer. */
-export function readPluginAnswer(plugin: ExecPlugin, output: string, now: number): PluginCredential {
+export function readPluginOutput(plugin: ExecPlugin, output: string, now: number): PluginCredential {
   const fail = (problem: string): never => {
     throw new CredentialError(`credential plugin ${plugin.command}: ${problem}`)
   }
-  const answer = parse(output) ?? fail(`it printed no JSON object${output.trim() === '' ? ', but nothing at all' : ''}`)
-  if (answer.kind !== 'ExecCredential') fail(`it printed a ${JSON.stringify(answer.kind ?? '')} and no ExecCredential`)
-  if (answer.apiVersion !== plugin.apiVersion) {
-    fail(`it is configured for ${plugin.apiVersion} and answered in ${JSON.stringify(answer.apiVersion ?? '')}`)
+  const credential = parse(output) ?? fail(output.trim() === '' ? 'it printed nothing' : 'it printed no JSON object')
+  if (credential.kind !== 'ExecCredential') fail(`it printed kind ${JSON.stringify(credential.kind ?? '')} instead of ExecCredential`)
+  if (credential.apiVersion !== plugin.apiVersion) {
+    fail(`it is configured for ${plugin.apiVersion} but printed ${JSON.stringify(credential.apiVersion ?? '')}`)
   }
-  const status = answer.status ?? fail('its answer has no status')
+  const status = credential.status ?? fail('its output has no status')
   const text = (name: 'token' | 'clientCertificateData' | 'clientKeyData' | 'expirationTimestamp'): string => {
     const value = status[name] ?? ''
-    return typeof value === 'string' ? value : fail(`status.${name} is no text`)
+    return typeof value === 'string' ? value : fail(`status.${name} is not a string`)
   }
   const [token, cert, key] = [text('token'), text('clientCertificateData'), text('clientKeyData')]
-  if ((cert === '') !== (key === '')) fail(`it gave only a ${cert === '' ? 'key' : 'certificate'}; the two go together`)
-  if (token === '' && cert === '') fail('it gave neither a token nor a certificate')
+  if ((cert === '') !== (key === '')) fail(`it printed ${cert === '' ? 'a key without a certificate' : 'a certificate without a key'}`)
+  if (token === '' && cert === '') fail('it printed neither a token nor a certificate')
   const expiry = text('expirationTimestamp')
   const expiresAt = expiry === '' ? undefined : Date.parse(expiry)
   if (expiresAt !== undefined && (Number.isNaN(expiresAt) || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(expiry))) {
-    fail(`status.expirationTimestamp ${JSON.stringify(expiry)} is no time`)
+    fail(`status.expirationTimestamp ${JSON.stringify(expiry)} is not an RFC 3339 time`)
   }
-  if (expiresAt !== undefined && expiresAt <= now) fail(`its credential has expired at ${expiry}, before it was used`)
+  if (expiresAt !== undefined && expiresAt <= now) fail(`its credential expired at ${expiry}`)
   return {
     token: token === '' ? undefined : token,
     certificate: cert === '' ? undefined : { cert, key },
@@ -121,7 +122,7 @@ export function readPluginAnswer(plugin: ExecPlugin, output: string, now: number
   }
 }
 
-function parse(output: string): Answer | undefined {
+function parse(output: string): ExecCredential | undefined {
   try {
     const value: unknown = JSON.parse(output)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
@@ -129,3 +130,13 @@ function parse(output: string): Answer | undefined {
     return undefined
   }
 }
+
+/** Returns the Authorization header. Throws if the token cannot be sent in a header; `where` is for messages. */
+export function bearer(token: string, where: string): string {
+  if (token === '') throw new CredentialError(`${where}: the token is empty`)
+  if (invalidHeaderCharacters.test(token))
+    throw new CredentialError(`${where}: the token has a line break or another character that is invalid in headers`)
+  return `Bearer ${token}`
+}
+
+const invalidHeaderCharacters = /[^\t\x20-\x7e\x80-\xff]/

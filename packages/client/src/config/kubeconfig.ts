@@ -1,9 +1,8 @@
-// What a file of client configuration says, with the names that it has there; and how such a text is read.
+// Kubeconfig: types of its entries, parser and merge.
 
-import type { OptionNames } from '../../base/known-options.js'
-import { readYaml } from '../../codec/yaml/read-yaml.js'
+import type { OptionNames } from '@cluster-apiserver/api/base/unknown-options.js'
+import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import { ConfigError } from '../errors.js'
-import { FieldReader, type Fields } from './field-reader.js'
 
 export interface ClusterEntry {
   readonly server?: string
@@ -51,12 +50,12 @@ export interface ExecEntry {
   readonly interactiveMode?: string
 }
 
-export interface Extension {
+interface Extension {
   readonly name: string
   readonly extension: unknown
 }
 
-/** What the files say together; every entry under its name, in the order of the files. Paths in it are whole. */
+/** One kubeconfig, or several merged: entries by name, in file order. */
 export interface ClientConfig {
   readonly clusters: ReadonlyMap<string, ClusterEntry>
   readonly users: ReadonlyMap<string, UserEntry>
@@ -64,7 +63,6 @@ export interface ClientConfig {
   readonly currentContext: string
 }
 
-/** What entries of programs may say; those of files may say more, for clients that are younger. */
 export const clusterNames: OptionNames<ClusterEntry> = {
   server: true,
   'tls-server-name': true,
@@ -95,7 +93,7 @@ export const userNames: OptionNames<UserEntry> = {
 
 export const emptyConfig: ClientConfig = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: '' }
 
-/** `path` is for messages. Paths in the text stay as they are written. Throws a ConfigError that says where what is wrong. */
+/** Parses a kubeconfig; `path` is for messages. Relative paths stay relative. Throws a ConfigError with the path of the field. */
 export function readConfigText(text: string, path: string): ClientConfig {
   let value: unknown
   try {
@@ -107,18 +105,18 @@ export function readConfigText(text: string, path: string): ClientConfig {
   const reader = new FieldReader(path, '', value)
   const [apiVersion, kind] = [reader.text('apiVersion') ?? '', reader.text('kind') ?? '']
   if ((kind !== '' && kind !== 'Config') || (apiVersion !== '' && apiVersion !== 'v1')) {
-    throw new ConfigError(`${path}: it is a ${kind} of version ${apiVersion}, and no Config of version v1`)
+    throw new ConfigError(`${path}: kind ${JSON.stringify(kind)} of apiVersion ${JSON.stringify(apiVersion)} is not a Config of v1`)
   }
   return {
-    clusters: reader.named('clusters', 'cluster', readCluster),
-    users: reader.named('users', 'user', readUser),
-    contexts: reader.named('contexts', 'context', readContext),
+    clusters: reader.namedEntries('clusters', 'cluster', readCluster),
+    users: reader.namedEntries('users', 'user', readUser),
+    contexts: reader.namedEntries('contexts', 'context', readContext),
     currentContext: reader.text('current-context') ?? '',
   }
 }
 
 const readCluster = (reader: FieldReader): ClusterEntry =>
-  reader.only({
+  reader.withoutUndefined({
     server: reader.text('server'),
     'tls-server-name': reader.text('tls-server-name'),
     'insecure-skip-tls-verify': reader.flag('insecure-skip-tls-verify'),
@@ -130,7 +128,7 @@ const readCluster = (reader: FieldReader): ClusterEntry =>
   })
 
 const readUser = (reader: FieldReader): UserEntry =>
-  reader.only({
+  reader.withoutUndefined({
     'client-certificate': reader.text('client-certificate'),
     'client-certificate-data': reader.base64('client-certificate-data'),
     'client-key': reader.text('client-key'),
@@ -149,7 +147,7 @@ const readUser = (reader: FieldReader): UserEntry =>
   })
 
 const readContext = (reader: FieldReader): ContextEntry =>
-  reader.only({
+  reader.withoutUndefined({
     cluster: reader.text('cluster'),
     user: reader.text('user'),
     namespace: reader.text('namespace'),
@@ -157,7 +155,7 @@ const readContext = (reader: FieldReader): ContextEntry =>
   })
 
 const readExec = (reader: FieldReader): ExecEntry =>
-  reader.only({
+  reader.withoutUndefined({
     apiVersion: reader.text('apiVersion'),
     command: reader.text('command'),
     args: reader.texts('args'),
@@ -169,3 +167,110 @@ const readExec = (reader: FieldReader): ExecEntry =>
 
 const readExtensions = (reader: FieldReader): readonly Extension[] | undefined =>
   reader.list('extensions', (item) => ({ name: item.text('name') ?? '', extension: item.fields['extension'] }))
+
+type Fields = { readonly [name: string]: unknown }
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+class FieldReader {
+  readonly fields: Fields
+  private readonly file: string
+  private readonly path: string
+
+  constructor(file: string, path: string, value: unknown) {
+    this.file = file
+    this.path = path
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) this.fail('', 'is not a mapping')
+    this.fields = value as Fields
+  }
+
+  text(name: string): string | undefined {
+    const value = this.fields[name]
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== 'string') this.fail(name, 'is not a string')
+    return value
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.fields[name]
+    if (value === undefined || value === null) return undefined
+    if (typeof value !== 'boolean') this.fail(name, 'is not a boolean')
+    return value
+  }
+
+  base64(name: string): string | undefined {
+    const text = this.text(name)?.replaceAll(/\s/g, '')
+    if (text !== undefined && (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))) this.fail(name, 'is not base64')
+    return text
+  }
+
+  texts(name: string): readonly string[] | undefined {
+    return this.textList(name, this.fields[name])
+  }
+
+  textLists(name: string): { readonly [key: string]: readonly string[] } | undefined {
+    return this.inner(name, (reader) =>
+      Object.fromEntries(Object.entries(reader.fields).map(([key, value]) => [key, reader.textList(key, value) ?? []])),
+    )
+  }
+
+  inner<T>(name: string, read: (reader: FieldReader) => T): T | undefined {
+    const value = this.fields[name]
+    return value === undefined || value === null ? undefined : read(new FieldReader(this.file, this.pathOf(name), value))
+  }
+
+  list<T>(name: string, read: (reader: FieldReader) => T): readonly T[] | undefined {
+    const value = this.fields[name]
+    if (value === undefined || value === null) return undefined
+    if (!Array.isArray(value)) this.fail(name, 'is not a list')
+    return value.map((item, index) => read(new FieldReader(this.file, `${this.pathOf(name)}[${index}]`, item)))
+  }
+
+  /** Reads a list of named entries. The first of two with the same name wins. */
+  namedEntries<T>(list: string, member: string, read: (reader: FieldReader) => T): ReadonlyMap<string, T> {
+    const entries = new Map<string, T>()
+    this.list(list, (item) => {
+      const name = item.text('name') ?? ''
+      const entry = item.inner(member, read) ?? read(new FieldReader(this.file, item.pathOf(member), {}))
+      if (!entries.has(name)) entries.set(name, entry)
+    })
+    return entries
+  }
+
+  withoutUndefined<T extends object>(entry: T): Defined<T> {
+    return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as Defined<T>
+  }
+
+  private textList(name: string, value: unknown): readonly string[] | undefined {
+    if (value === undefined || value === null) return undefined
+    if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) this.fail(name, 'is not a list of strings')
+    return value as readonly string[]
+  }
+
+  private pathOf(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`
+  }
+
+  private fail(name: string, problem: string): never {
+    const path = name === '' ? this.path : this.pathOf(name)
+    throw new ConfigError(`${this.file}: ${path === '' ? 'the document' : path} ${problem}`)
+  }
+}
+
+export function mergeConfigs(configs: readonly ClientConfig[]): ClientConfig {
+  return {
+    clusters: firstOfEach(configs.map(({ clusters }) => clusters)),
+    users: firstOfEach(configs.map(({ users }) => users)),
+    contexts: firstOfEach(configs.map(({ contexts }) => contexts)),
+    currentContext: configs.find(({ currentContext }) => currentContext !== '')?.currentContext ?? '',
+  }
+}
+
+/** Merges whole entries, as client-go does: the first file with a name wins, also if a later one has more fields. */
+function firstOfEach<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> {
+  const merged = new Map<string, T>()
+  for (const map of maps) for (const [name, entry] of map) if (!merged.has(name)) merged.set(name, entry)
+  return merged
+}

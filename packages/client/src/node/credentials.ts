@@ -1,17 +1,14 @@
-// How a user of the configuration logs in: each way that an entry can name, as a source of credentials.
+// Credentials of kubeconfig users (client certificate, token, token file, basic auth, exec plugin) and the CA of the cluster.
 
 import { readFileSync } from 'node:fs'
-import { bearer } from '../config/bearer.js'
 import type { ChosenConnection } from '../config/choose-connection.js'
-import type { UserEntry } from '../config/config-entries.js'
-import { readPlugin } from '../config/exec-credential.js'
+import { bearer, readPlugin } from '../config/exec-credential.js'
+import type { UserEntry } from '../config/kubeconfig.js'
 import { ConfigError, CredentialError } from '../errors.js'
-import type { Credential, CredentialSource } from '../transport.js'
+import type { Credential, CredentialSource } from '../transport/transport.js'
 import { pluginSource } from './exec-plugin.js'
-import { FollowedFile } from './followed-file.js'
-import { FollowedPair, type KeyPair } from './followed-pair.js'
+import { type KeyPair, KeyPairFiles } from './key-pair-files.js'
 
-/** Undefined where the user has no way to log in. */
 export function credentialsOf({ user, userName, cluster }: ChosenConnection, ca: string | undefined): CredentialSource | undefined {
   const where = userName === '' ? 'the user' : `user ${JSON.stringify(userName)}`
   const certificate = certificateOf(user, where)
@@ -24,59 +21,58 @@ export function credentialsOf({ user, userName, cluster }: ChosenConnection, ca:
           cluster,
           ca: ca === undefined ? undefined : Buffer.from(ca).toString('base64'),
         })
-  // What the file says itself goes before what a command would say.
+  // A token or password replaces the exec plugin; a client certificate is used if the plugin returns none.
   if (plugin !== undefined && authorization === undefined && certificate === undefined) return plugin
-  if (plugin !== undefined && authorization === undefined) return combined(plugin, certificate)
+  if (plugin !== undefined && authorization === undefined) return withCertificate(plugin, certificate)
   if (authorization === undefined && certificate === undefined) return undefined
-  return fromFile(certificate, authorization)
+  return entrySource(certificate, authorization)
 }
 
 interface Authorization {
   text(): string
-  /** Reads it again; whether it is another one now. */
+  /** Reads the token again; returns true if the token has changed. */
   renew?(): boolean
 }
 
-function fromFile(certificate: (() => KeyPair) | undefined, authorization: Authorization | undefined): CredentialSource {
+function entrySource(certificate: (() => KeyPair) | undefined, authorization: Authorization | undefined): CredentialSource {
   let last: Credential = {}
   return {
     current: () => {
       const pair = certificate?.()
       const text = authorization?.text()
-      // The same value as long as nothing has changed.
       if (pair?.cert !== last.certificate?.cert || pair?.key !== last.certificate?.key || text !== last.authorization) {
         last = { ...(pair === undefined ? {} : { certificate: pair }), ...(text === undefined ? {} : { authorization: text }) }
       }
       return last
     },
-    refuse: () => authorization?.renew?.() ?? false,
+    invalidate: () => authorization?.renew?.() ?? false,
   }
 }
 
-const combined = (plugin: CredentialSource, certificate: (() => KeyPair) | undefined): CredentialSource => {
-  const made = new WeakMap<Credential, Credential>()
+const withCertificate = (plugin: CredentialSource, certificate: (() => KeyPair) | undefined): CredentialSource => {
+  const pluginCredentials = new WeakMap<Credential, Credential>()
   return {
     current: async (signal) => {
       const credential = await plugin.current(signal)
       const pair = credential.certificate ?? certificate?.()
-      const both: Credential = { ...credential, ...(pair === undefined ? {} : { certificate: pair }) }
-      made.set(both, credential)
-      return both
+      const combined: Credential = { ...credential, ...(pair === undefined ? {} : { certificate: pair }) }
+      pluginCredentials.set(combined, credential)
+      return combined
     },
-    refuse: (credential) => plugin.refuse?.(made.get(credential) ?? credential) ?? false,
+    invalidate: (credential) => plugin.invalidate?.(pluginCredentials.get(credential) ?? credential) ?? false,
   }
 }
 
 function certificateOf(user: UserEntry, where: string): (() => KeyPair) | undefined {
-  const cert = materialOf(user, 'client-certificate', where)
-  const key = materialOf(user, 'client-key', where)
+  const cert = pemOf(user, 'client-certificate', where)
+  const key = pemOf(user, 'client-key', where)
   if (cert === undefined || key === undefined) return undefined
-  const pair = new FollowedPair({ cert, key, where })
+  const pair = new KeyPairFiles({ cert, key, where })
   return () => pair.current()
 }
 
-/** A PEM text of the entry itself, which goes before the one of a file. */
-function materialOf(user: UserEntry, name: 'client-certificate' | 'client-key', where: string): (() => string) | undefined {
+/** Returns a reader of PEM data: inline data takes precedence over a file. */
+function pemOf(user: UserEntry, name: 'client-certificate' | 'client-key', where: string): (() => string) | undefined {
   const inline = user[`${name}-data`] ?? ''
   if (inline !== '') {
     const text = Buffer.from(inline, 'base64').toString('utf8')
@@ -96,7 +92,7 @@ function materialOf(user: UserEntry, name: 'client-certificate' | 'client-key', 
 function authorizationOf(user: UserEntry, where: string): Authorization | undefined {
   const { token = '', tokenFile = '', username = '', password = '' } = user
   if (tokenFile !== '') {
-    const file = new FollowedFile(tokenFile, `${where}: tokenFile`, token === '' ? undefined : token)
+    const file = new TokenFile(tokenFile, `${where}: tokenFile`, token === '' ? undefined : token)
     return { text: () => bearer(file.text().trim(), `${where}: tokenFile`), renew: () => file.renew() }
   }
   if (token !== '') {
@@ -108,22 +104,53 @@ function authorizationOf(user: UserEntry, where: string): Authorization | undefi
   return { text: () => text }
 }
 
-/** The certificate authority of the cluster, which is read once. */
-export function authorityOf({ cluster }: ChosenConnection): string | undefined {
+export function caOf({ cluster }: ChosenConnection): string | undefined {
   const inline = cluster['certificate-authority-data'] ?? ''
-  if (inline !== '') return certificatesIn(Buffer.from(inline, 'base64').toString('utf8'), 'certificate-authority-data')
+  if (inline !== '') return checkPem(Buffer.from(inline, 'base64').toString('utf8'), 'certificate-authority-data')
   const path = cluster['certificate-authority'] ?? ''
   if (path === '') return undefined
   try {
-    return certificatesIn(readFileSync(path, 'utf8'), `certificate-authority: ${path}`)
+    return checkPem(readFileSync(path, 'utf8'), `certificate-authority: ${path}`)
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause
     throw new ConfigError(`certificate-authority: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 
-/** Where there are none nobody would be trusted, and the server would be blamed for it. */
-function certificatesIn(text: string, where: string): string {
+/** Without this check TLS would trust no server and report an untrusted server. */
+function checkPem(text: string, where: string): string {
   if (text.includes('-----BEGIN ')) return text
-  throw new ConfigError(`${where} has no certificate in PEM`)
+  throw new ConfigError(`${where} has no PEM certificate`)
+}
+
+const rereadMs = 60_000
+
+class TokenFile {
+  private readonly path: string
+  private readonly where: string
+  private content: string | undefined
+  private readAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(path: string, where: string, fallback?: string) {
+    this.path = path
+    this.where = where
+    this.content = fallback
+  }
+
+  text(): string {
+    if (performance.now() - this.readAtMs >= rereadMs) this.renew()
+    return this.content as string
+  }
+
+  renew(): boolean {
+    const previous = this.content
+    try {
+      this.content = readFileSync(this.path, 'utf8')
+    } catch (cause) {
+      if (previous === undefined)
+        throw new CredentialError(`${this.where}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    }
+    this.readAtMs = performance.now()
+    return this.content !== previous
+  }
 }

@@ -1,43 +1,40 @@
-// Credentials from a command: run when there is none, when it has expired and when the server refused it; once, however many requests wait.
+// Credential plugins: runs the command of a kubeconfig's `exec` and caches the credential that it prints.
 
 import { spawn } from 'node:child_process'
-import { type Clock, systemClock } from '../../base/clock.js'
-import { RecentMap } from '../../base/recent-map.js'
-import { unlessAborted } from '../../base/unless-aborted.js'
-import { bearer } from '../config/bearer.js'
-import type { ClusterEntry } from '../config/config-entries.js'
-import { type ExecPlugin, execInfo, type PluginCredential, readPluginAnswer } from '../config/exec-credential.js'
+import { rejectOnAbort } from '@cluster-apiserver/api/base/async/reject-on-abort.js'
+import { type Clock, systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { RecentMap } from '@cluster-apiserver/api/base/recent-map.js'
+import { bearer, type ExecPlugin, execInfo, type PluginCredential, readPluginOutput } from '../config/exec-credential.js'
+import type { ClusterEntry } from '../config/kubeconfig.js'
 import { CredentialError } from '../errors.js'
-import type { Credential, CredentialSource } from '../transport.js'
-import { problemOfPair } from './followed-pair.js'
+import type { Credential, CredentialSource } from '../transport/transport.js'
+import { keyPairProblem } from './key-pair-files.js'
 
-export interface PluginSettings {
+interface PluginSettings {
   readonly plugin: ExecPlugin
   readonly cluster: ClusterEntry
-  /** The certificate authority of the cluster as base64. */
   readonly ca: string | undefined
   readonly clock?: Clock
-  /** Whether somebody sits at a terminal; by default whether standard input is one. */
+  /** Default: whether stdin is a terminal. */
   readonly isTerminal?: boolean
 }
 
-/** What a plugin may print. */
-const longestOutput = 4 * 1024 * 1024
+const maxOutputBytes = 4 * 1024 * 1024
 
-/** Clients of the same configuration share what the plugin gave, until the process ends. */
+/** Credentials by configuration, shared by all clients of the process. */
 const sources = new RecentMap<string, PluginSource>(64)
 
 export function pluginSource(settings: PluginSettings): CredentialSource {
   if (settings.clock !== undefined) return new PluginSource(settings)
   const key = JSON.stringify([settings.plugin, settings.cluster, settings.ca, settings.isTerminal])
-  const known = sources.get(key)
-  if (known !== undefined) return known
-  const made = new PluginSource(settings)
-  sources.set(key, made)
-  return made
+  const existing = sources.get(key)
+  if (existing !== undefined) return existing
+  const source = new PluginSource(settings)
+  sources.set(key, source)
+  return source
 }
 
-interface Held {
+interface CachedCredential {
   readonly credential: Credential
   readonly expiresAt: number | undefined
 }
@@ -45,7 +42,7 @@ interface Held {
 class PluginSource implements CredentialSource {
   private readonly settings: PluginSettings
   private readonly clock: Clock
-  private held: Held | undefined
+  private cached: CachedCredential | undefined
   private running: Promise<Credential> | undefined
 
   constructor(settings: PluginSettings) {
@@ -54,41 +51,40 @@ class PluginSource implements CredentialSource {
   }
 
   current(signal?: AbortSignal): Credential | Promise<Credential> {
-    const { held } = this
-    if (held !== undefined && (held.expiresAt === undefined || this.clock.now() < held.expiresAt)) return held.credential
+    const { cached } = this
+    if (cached !== undefined && (cached.expiresAt === undefined || this.clock.now() < cached.expiresAt)) return cached.credential
     this.running ??= this.renew().finally(() => {
       this.running = undefined
     })
-    // Who stops waiting leaves the others their plugin.
-    return unlessAborted(this.running, signal)
+    // Aborting one caller does not stop the plugin: other callers may wait for the same run.
+    return rejectOnAbort(this.running, signal)
   }
 
-  /** Another request may have seen to it already. */
-  refuse(credential: Credential): boolean {
-    if (this.held?.credential === credential) this.held = undefined
+  invalidate(credential: Credential): boolean {
+    if (this.cached?.credential === credential) this.cached = undefined
     return true
   }
 
   private async renew(): Promise<Credential> {
     const { plugin } = this.settings
-    const isInteractive = mayAsk(plugin, this.settings.isTerminal ?? process.stdin.isTTY === true)
+    const isInteractive = canPrompt(plugin, this.settings.isTerminal ?? process.stdin.isTTY === true)
     const output = await runPlugin(this.settings, isInteractive)
-    const answer = readPluginAnswer(plugin, output, this.clock.now())
-    const credential = credentialOf(plugin, answer)
-    this.held = { credential, expiresAt: answer.expiresAt }
+    const pluginCredential = readPluginOutput(plugin, output, this.clock.now())
+    const credential = credentialOf(plugin, pluginCredential)
+    this.cached = { credential, expiresAt: pluginCredential.expiresAt }
     return credential
   }
 }
 
-function mayAsk({ interactiveMode, command }: ExecPlugin, isTerminal: boolean): boolean {
+function canPrompt({ interactiveMode, command }: ExecPlugin, isTerminal: boolean): boolean {
   if (interactiveMode === 'Always' && !isTerminal) {
-    throw new CredentialError(`credential plugin ${command}: it must be able to ask questions, and standard input is no terminal`)
+    throw new CredentialError(`credential plugin ${command}: interactiveMode is Always, but stdin is not a terminal`)
   }
   return interactiveMode !== 'Never' && isTerminal
 }
 
 function credentialOf({ command }: ExecPlugin, { token, certificate }: PluginCredential): Credential {
-  const problem = certificate === undefined ? undefined : problemOfPair(certificate)
+  const problem = certificate === undefined ? undefined : keyPairProblem(certificate)
   if (problem !== undefined) throw new CredentialError(`credential plugin ${command}: its certificate and key cannot be used: ${problem}`)
   return {
     ...(token === undefined ? {} : { authorization: bearer(token, `credential plugin ${command}`) }),
@@ -112,21 +108,21 @@ function runPlugin({ plugin, cluster, ca }: PluginSettings, isInteractive: boole
     child.on('error', (error: Error & { readonly code?: string }) => {
       const hint = plugin.installHint === '' ? '' : `\n\n${plugin.installHint}`
       if (error.code === 'ENOENT') fail(`the command was not found${hint}`, error)
-      else fail(`it cannot be run: ${error.message}${hint}`, error)
+      else fail(`it cannot be started: ${error.message}${hint}`, error)
     })
     child.stdout?.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= longestOutput) chunks.push(chunk)
+      if (size <= maxOutputBytes) chunks.push(chunk)
       else {
-        fail('it prints too much')
-        // Whoever does not end when asked to has nobody to print for.
+        fail(`it printed more than ${maxOutputBytes} bytes`)
+        // A plugin that ignores SIGTERM gets EPIPE.
         child.stdout?.destroy()
         child.kill()
       }
     })
     child.on('close', (code, signal) => {
       if (code === 0) resolve(Buffer.concat(chunks).toString('utf8'))
-      else fail(code === null ? `it was ended by ${signal}` : `it failed with exit code ${code}`)
+      else fail(code === null ? `it was killed by ${signal}` : `it failed with exit code ${code}`)
     })
   })
 }

@@ -1,23 +1,23 @@
-// The configuration of a program that runs in a pod: what the kubelet puts there, in either vocabulary.
+// In-cluster configuration: service account files and environment variables of a pod.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { identityNames, identityOf } from '../../api/identity.js'
-import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
+import { identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import type { ChosenConnection } from '../config/choose-connection.js'
 
-export interface PodSurroundings {
+interface InClusterOptions {
   readonly environment?: { readonly [name: string]: string | undefined } | undefined
-  /** Below which the folder of secrets lies; by default `/var/run/secrets`. */
+  /** Parent of the service account folder. Default: `/var/run/secrets`. */
   readonly secrets?: string | undefined
 }
 
-const names: OptionNames<PodSurroundings> = { environment: true, secrets: true }
+const optionNames: OptionNames<InClusterOptions> = { environment: true, secrets: true }
 
-/** Undefined where this is no pod, or one without a service account. */
-export function inClusterConnection(surroundings: PodSurroundings = {}): ChosenConnection | undefined {
-  refuseUnknownOptions('inClusterConnection', surroundings, names)
-  const { environment = process.env, secrets = '/var/run/secrets' } = surroundings
+/** Returns undefined outside of a pod, or without a service account token. */
+export function inClusterConnection(options: InClusterOptions = {}): ChosenConnection | undefined {
+  refuseUnknownOptions('inClusterConnection', options, optionNames)
+  const { environment = process.env, secrets = '/var/run/secrets' } = options
   for (const name of identityNames) {
     const { self, label } = identityOf(name)
     const host = environment[`${self.toUpperCase()}_SERVICE_HOST`] ?? ''
@@ -35,7 +35,7 @@ export function inClusterConnection(surroundings: PodSurroundings = {}): ChosenC
       },
       user: { tokenFile },
       userName: '',
-      // What the pod was told goes before what its token is for, as with clients of the original.
+      // POD_NAMESPACE takes precedence over the namespace file, as in client-go.
       namespace: environment['POD_NAMESPACE'] || (existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined),
       impersonate: undefined,
     }

@@ -1,20 +1,19 @@
-// A certificate and its key, which somebody else may renew one after the other: read together, and as they were until they belong together again.
+// Client certificate and key from files that are rotated one after the other: keeps the old pair until both match.
 
 import { createSecureContext } from 'node:tls'
 import { CredentialError } from '../errors.js'
-import type { Credential } from '../transport.js'
+import type { Credential } from '../transport/transport.js'
 
 export type KeyPair = NonNullable<Credential['certificate']>
 
-/** After this time they are read again. */
-const lastsMs = 60_000
-/** While only one of them is new, the other one is about to come. */
-const halfwayMs = 1000
+const rereadMs = 60_000
+/** Interval of reading the files again after a failure, such as a certificate that does not match the key. */
+const mismatchRereadMs = 1000
 
-/** Why TLS cannot use them; undefined where it can. */
-export function problemOfPair(pair: KeyPair): string | undefined {
+/** Returns why TLS cannot use the pair, or undefined if the pair is valid. */
+export function keyPairProblem(pair: KeyPair): string | undefined {
   try {
-    // Without authorities, which would be read for nothing.
+    // An empty `ca` skips loading the system's certificates.
     createSecureContext({ ...pair, ca: [] })
     return undefined
   } catch (thrown) {
@@ -24,52 +23,47 @@ export function problemOfPair(pair: KeyPair): string | undefined {
   }
 }
 
-export interface PairSources {
-  /** Both throw where they cannot be read. */
+interface KeyPairSources {
   cert(): string
   key(): string
-  /** For messages. */
   readonly where: string
-  /** Milliseconds since whenever. */
   readonly now?: () => number
 }
 
-export class FollowedPair {
-  private readonly sources: PairSources
+export class KeyPairFiles {
+  private readonly sources: KeyPairSources
   private readonly now: () => number
   private pair: KeyPair | undefined
-  private againAtMs = Number.NEGATIVE_INFINITY
+  private rereadAtMs = Number.NEGATIVE_INFINITY
 
-  constructor(sources: PairSources) {
+  constructor(sources: KeyPairSources) {
     this.sources = sources
     this.now = sources.now ?? (() => performance.now())
   }
 
-  /** The same value as long as nothing has changed. */
   current(): KeyPair {
     const { pair } = this
-    return pair !== undefined && this.now() < this.againAtMs ? pair : this.renew()
+    return pair !== undefined && this.now() < this.rereadAtMs ? pair : this.renew()
   }
 
   private renew(): KeyPair {
-    const { pair: known } = this
+    const { pair: current } = this
     try {
-      this.pair = this.read(known)
-      this.againAtMs = this.now() + lastsMs
+      this.pair = this.read(current)
+      this.rereadAtMs = this.now() + rereadMs
       return this.pair
     } catch (thrown) {
-      if (known === undefined) throw thrown
-      // They are being replaced.
-      this.againAtMs = this.now() + halfwayMs
-      return known
+      if (current === undefined) throw thrown
+      this.rereadAtMs = this.now() + mismatchRereadMs
+      return current
     }
   }
 
-  private read(known: KeyPair | undefined): KeyPair {
+  private read(current: KeyPair | undefined): KeyPair {
     const { sources } = this
     const pair = { cert: sources.cert(), key: sources.key() }
-    if (known !== undefined && pair.cert === known.cert && pair.key === known.key) return known
-    const problem = problemOfPair(pair)
+    if (current !== undefined && pair.cert === current.cert && pair.key === current.key) return current
+    const problem = keyPairProblem(pair)
     if (problem !== undefined) throw new CredentialError(`${sources.where}: client-certificate and client-key cannot be used: ${problem}`)
     return pair
   }

@@ -1,4 +1,4 @@
-// The proxy that the environment names for a server, as most programs understand it.
+// Proxy of a server according to HTTPS_PROXY, HTTP_PROXY and NO_PROXY, also in lower case; none for loopback addresses.
 
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { isProxyProtocol } from '../config/choose-connection.js'
@@ -6,7 +6,6 @@ import { ConfigError } from '../errors.js'
 
 type Environment = { readonly [name: string]: string | undefined }
 
-/** Undefined where the server is reached without one. */
 export function environmentProxy(server: string, environment: Environment = process.env): string | undefined {
   const { protocol, hostname, port } = new URL(server.includes('://') ? server : `http://${server}`)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
@@ -18,7 +17,7 @@ export function environmentProxy(server: string, environment: Environment = proc
     return undefined
   const url = proxy.includes('://') ? proxy : `http://${proxy}`
   if (URL.canParse(url) && isProxyProtocol(new URL(url).protocol)) return url
-  throw new ConfigError(`${name} ${JSON.stringify(proxy)} is no address of the form http://, https:// or socks5://`)
+  throw new ConfigError(`${name} ${JSON.stringify(proxy)} is not a URL with http://, https:// or socks5://`)
 }
 
 interface Target {
@@ -36,7 +35,7 @@ function isExcluded(target: Target, environment: Environment): boolean {
     .some((item) => item !== '' && matches(item, target))
 }
 
-/** An address, a range of addresses, or a name, the first and the last with a port or without. A name that begins with a dot is that of others below it. */
+/** Item of NO_PROXY: `*`, CIDR, or IP address or host name with an optional port. `.example.com` matches subdomains only. */
 function matches(item: string, { host, port }: Target): boolean {
   if (item === '*') return true
   if (item.includes('/')) return isInRange(host, item)
@@ -48,7 +47,6 @@ function matches(item: string, { host, port }: Target): boolean {
   return suffix.startsWith('.') ? host.endsWith(suffix) : host === suffix || host.endsWith(`.${suffix}`)
 }
 
-/** Such as `10.0.0.0/8` and `fd00::/8`. */
 function isInRange(host: string, range: string): boolean {
   const [base = '', bits = ''] = range.split('/', 2)
   const family = isIPv4(base) ? 'ipv4' : 'ipv6'

@@ -1,20 +1,20 @@
-// One signal for many requests at the same time.
+// One AbortSignal for many concurrent requests.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { Requester } from '../requester.js'
+import { Requester } from '../requests/requester.js'
 import { HttpTransport } from './http-transport.js'
 
-test('a signal may be that of any number of requests: nobody is warned of a leak', async (t) => {
+test('a signal shared by 15 requests causes no MaxListenersExceededWarning', async (t) => {
   const server = createServer((_, response) => response.end('{}'))
   t.after(() => server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const warnings: string[] = []
-  const hear = ({ name }: Error): unknown => warnings.push(name)
-  process.on('warning', hear)
-  t.after(() => process.off('warning', hear))
+  const onWarning = ({ name }: Error): unknown => warnings.push(name)
+  process.on('warning', onWarning)
+  t.after(() => process.off('warning', onWarning))
   const transport = new HttpTransport({ server: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
   const requester = new Requester({ transport })
   const { signal } = new AbortController()

@@ -1,4 +1,4 @@
-// Connections that carry messages, and how callers hear of their end: as errors of the client, the reason of their own signal, and once more after 401.
+// Errors of WebSockets: broken connection, aborted signal, closed client.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -7,7 +7,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import type { Duplex } from 'node:stream'
 import { after, test } from 'node:test'
 import { ConnectionError, isClosedError } from '../errors.js'
-import { Requester } from '../requester.js'
+import { Requester } from '../requests/requester.js'
 import { HttpTransport } from './http-transport.js'
 
 const sockets = new Set<Duplex>()
@@ -32,17 +32,17 @@ const listening = new Promise<string>((resolve) =>
   server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)),
 )
 
-const transportTo = async (): Promise<HttpTransport> => new HttpTransport({ server: await listening })
+const createTransport = async (): Promise<HttpTransport> => new HttpTransport({ server: await listening })
 const read = async (messages: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of messages);
 }
 
-test('a connection that is cut off, aborted or closed says which', async () => {
-  const transport = await transportTo()
+test('a WebSocket rejects with ConnectionError, the abort reason or the closed error', async () => {
+  const transport = await createTransport()
   const requester = new Requester({ transport })
-  const cut = await requester.openSocket({ path: '/cut', protocols: [] })
-  await assert.rejects(read(cut.messages()), ConnectionError)
-  await assert.rejects(cut.send(new Uint8Array(1)), ConnectionError)
+  const broken = await requester.openSocket({ path: '/cut', protocols: [] })
+  await assert.rejects(read(broken.messages()), ConnectionError)
+  await assert.rejects(broken.send(new Uint8Array(1)), ConnectionError)
   const controller = new AbortController()
   const aborted = await requester.openSocket({ path: '/open', protocols: [], signal: controller.signal })
   const reading = read(aborted.messages())
@@ -54,16 +54,16 @@ test('a connection that is cut off, aborted or closed says which', async () => {
   await assert.rejects(waiting, isClosedError)
 })
 
-test('what has not been answered when the client is closed ends with it, and says so; also what is on its way through a proxy', async () => {
-  const taken = new Set<Socket>()
-  let hear: () => void = () => undefined
-  /** Takes what comes, and never answers: a server, or a proxy before it. */
-  const silent = createTcpServer((socket) => {
-    taken.add(socket.on('error', () => undefined))
-    socket.once('data', () => hear())
+test('close() rejects pending requests and WebSockets, also during a proxy handshake', async () => {
+  const accepted = new Set<Socket>()
+  let onData: () => void = () => undefined
+  /** Server or proxy that never responds. */
+  const silentServer = createTcpServer((socket) => {
+    accepted.add(socket.on('error', () => undefined))
+    socket.once('data', () => onData())
   })
   const address = await new Promise<string>((resolve) =>
-    silent.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${(silent.address() as AddressInfo).port}`)),
+    silentServer.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${(silentServer.address() as AddressInfo).port}`)),
   )
   for (const settings of [
     { server: `http://${address}` },
@@ -72,39 +72,24 @@ test('what has not been answered when the client is closed ends with it, and say
   ]) {
     const transport = new HttpTransport(settings)
     const requester = new Requester({ transport })
-    const answers: Promise<unknown>[] = []
-    for (const ask of [
+    const pending: Promise<unknown>[] = []
+    for (const send of [
       () => requester.json({ path: '/', method: 'POST' }),
       () => requester.json({ path: '/' }),
       () => requester.openSocket({ path: '/', protocols: [] }),
     ]) {
-      const isHeard = new Promise<void>((resolve) => (hear = resolve))
-      answers.push(ask())
-      await isHeard
+      const received = new Promise<void>((resolve) => (onData = resolve))
+      pending.push(send())
+      await received
     }
     transport.close()
-    const ends = await Promise.allSettled(answers)
+    const results = await Promise.allSettled(pending)
     assert.deepEqual(
-      ends.map((end) => end.status === 'rejected' && isClosedError(end.reason)),
+      results.map((result) => result.status === 'rejected' && isClosedError(result.reason)),
       [true, true, true],
       settings.server,
     )
   }
-  await Promise.all([...taken].map((socket) => socket.destroyed || new Promise((resolve) => socket.once('close', resolve))))
-  silent.close()
-})
-
-test('a credential that is refused is renewed once', async () => {
-  const transport = await transportTo()
-  let token = 'old'
-  const credentials = {
-    current: () => ({ authorization: `Bearer ${token}` }),
-    refuse: () => {
-      token = 'new'
-      return true
-    },
-  }
-  const socket = await new Requester({ transport, credentials }).openSocket({ path: '/open', protocols: [] })
-  socket.close()
-  transport.close()
+  await Promise.all([...accepted].map((socket) => socket.destroyed || new Promise((resolve) => socket.once('close', resolve))))
+  silentServer.close()
 })

@@ -1,8 +1,7 @@
-// The schemas of an OpenAPI document, followed over references.
+// Reads OpenAPI v3 documents: the schema of a kind and the members of its fields.
 
-import { compareText } from '../base/text-order.js'
-import type { ServedResource } from '../client/discovery.js'
-import { Failure } from './failure.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { ServedResource } from '../discovery.js'
 
 export interface Schema {
   readonly $ref?: string
@@ -14,6 +13,9 @@ export interface Schema {
   readonly properties?: { readonly [name: string]: Schema }
   readonly items?: Schema
   readonly additionalProperties?: Schema | boolean
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly [keyword: string]: unknown
 }
 
 export class SchemaTree {
@@ -24,14 +26,12 @@ export class SchemaTree {
       (document as { readonly components?: { readonly schemas?: { readonly [name: string]: Schema } } }).components?.schemas ?? {}
   }
 
-  /** The schema that is meant in the end. */
   resolve(schema: Schema): Schema {
     const ref = schema.$ref ?? schema.allOf?.[0]?.$ref
     if (ref === undefined) return schema
     return this.schemas[ref.slice(ref.lastIndexOf('/') + 1)] ?? schema
   }
 
-  /** Of an object, of the items of a list, of the values of a map. */
   membersOf(schema: Schema): ReadonlyMap<string, Schema> {
     const { properties, items, additionalProperties } = this.resolve(schema)
     if (properties !== undefined) return new Map(Object.entries(properties).sort(([a], [b]) => compareText(a, b)))
@@ -48,14 +48,12 @@ export class SchemaTree {
     return (schema.description ?? this.resolve(schema).description ?? '').trim()
   }
 
-  /** Of the field, and of what it is or has many of, where that has a name of its own. */
   descriptionsOf(schema: Schema): readonly string[] {
     const inner = this.resolve(schema)
     const texts = [schema.description, inner.description, inner.items === undefined ? '' : this.resolve(inner.items).description]
     return [...new Set(texts.map((text) => (text ?? '').trim()))].filter((text) => text !== '')
   }
 
-  /** As people write it: `[]Object`, `map[string]string`. */
   typeOf(schema: Schema): string {
     const { type, format, items, properties, additionalProperties } = this.resolve(schema)
     if (format === 'int-or-string') return 'string'
@@ -65,18 +63,17 @@ export class SchemaTree {
   }
 }
 
-export function findSchema({ schemas }: SchemaTree, { group, version, kind }: ServedResource): Schema {
-  const isIt = (one: Schema): boolean =>
-    Object.entries(one).some(
+type Kind = Pick<ServedResource, 'group' | 'version' | 'kind'>
+
+export function findSchema({ schemas }: SchemaTree, { group, version, kind }: Kind): Schema | undefined {
+  const isMatch = (schema: Schema): boolean =>
+    Object.entries(schema).some(
       ([name, value]) =>
         name.endsWith('-group-version-kind') &&
         Array.isArray(value) &&
         (value as readonly { readonly group: string; readonly version: string; readonly kind: string }[]).some(
-          (it) => it.group === group && it.version === version && it.kind === kind,
+          (entry) => entry.group === group && entry.version === version && entry.kind === kind,
         ),
     )
-  const found = Object.values(schemas).find(isIt)
-  if (found === undefined)
-    throw new Failure(`couldn't find a description of ${kind} in version ${version}${group === '' ? '' : ` of ${group}`}`)
-  return found
+  return Object.values(schemas).find(isMatch)
 }

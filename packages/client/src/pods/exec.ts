@@ -1,29 +1,30 @@
-// A command that runs in a container, and the streams to it and from it.
+// Remote command (exec, attach): stdin, stdout, stderr, resize and exit status over a WebSocket.
 
-import { bytesOf, channelMessage } from './channels.js'
-import { ConnectionError, type StatusAnswer } from './errors.js'
-import type { RequestOptions } from './query.js'
-import type { MessageSocket } from './transport.js'
+import type { OptionNames } from '@cluster-apiserver/api/base/unknown-options.js'
+import { ConnectionError, type StatusBody } from '../errors.js'
+import type { RequestOptions } from '../requests/request-options.js'
+import type { MessageSocket } from '../transport/transport.js'
+import { bytesOf, channelMessage } from './stream-channels.js'
 
 export interface ExecOptions extends Pick<RequestOptions, 'signal'> {
   readonly container?: string
-  /** The command reads what `write` sends. */
   readonly stdin?: boolean
   readonly tty?: boolean
-  /** Nothing more is read before what they answer with has resolved. */
+  /** Reading pauses until the returned promise resolves. */
   readonly onStdout?: (data: Uint8Array) => unknown
   readonly onStderr?: (data: Uint8Array) => unknown
 }
 
+export const execNames: OptionNames<ExecOptions> = { container: true, stdin: true, tty: true, onStdout: true, onStderr: true, signal: true }
+
 export interface Exit {
-  /** The exit code of the command; undefined where it did not even start. */
+  /** Exit code of the command; undefined if the server sent none, such as for a command that did not start. */
   readonly code: number | undefined
-  /** What the server says of it, where that is not success. */
   readonly message: string
-  readonly status: StatusAnswer
+  readonly status: StatusBody
 }
 
-export interface Ran extends Exit {
+export interface ExecResult extends Exit {
   readonly stdout: string
   readonly stderr: string
 }
@@ -31,7 +32,7 @@ export interface Ran extends Exit {
 const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const
 
 export class RemoteCommand {
-  /** Resolves when the command has ended; rejects when the connection breaks before. */
+  /** Resolves when the command has ended; rejects if the connection breaks first. */
   readonly exit: Promise<Exit>
   private readonly socket: MessageSocket
 
@@ -41,19 +42,18 @@ export class RemoteCommand {
     this.exit.catch(() => undefined)
   }
 
-  /** To the command's standard input. Resolves when there is room for more. */
+  /** Writes to stdin. Resolves when more can be written. */
   write(data: Uint8Array | string): Promise<void> {
     return this.socket.send(channelMessage(channels.stdin, bytesOf(data)))
   }
 
-  /** No more input comes. False where the other side cannot be told: that came with the fifth version of the protocol. */
+  /** Closes stdin. Returns false if the server does not support subprotocol v5: earlier versions cannot close stdin. */
   async endInput(): Promise<boolean> {
     if (!this.socket.protocol.startsWith('v5.')) return false
     await this.socket.send(Uint8Array.of(channels.close, channels.stdin))
     return true
   }
 
-  /** The size of the terminal has changed. */
   resize(width: number, height: number): Promise<void> {
     return this.socket.send(channelMessage(channels.resize, bytesOf(JSON.stringify({ Width: width, Height: height }))))
   }
@@ -63,7 +63,7 @@ export class RemoteCommand {
   }
 
   private async read({ onStdout, onStderr }: ExecOptions): Promise<Exit> {
-    let status: StatusAnswer | undefined
+    let status: StatusBody | undefined
     for await (const message of this.socket.messages()) {
       const data = message.subarray(1)
       if (message[0] === channels.stdout) await onStdout?.(data)
@@ -73,33 +73,33 @@ export class RemoteCommand {
         break
       }
     }
-    if (status === undefined) throw new ConnectionError('the connection ended before the command did')
+    if (status === undefined) throw new ConnectionError('the connection closed before the exit status arrived')
     return exitOf(status)
   }
 }
 
-function readStatus(data: Uint8Array): StatusAnswer {
+function readStatus(data: Uint8Array): StatusBody {
   const text = new TextDecoder().decode(data)
   try {
-    return JSON.parse(text) as StatusAnswer
+    return JSON.parse(text) as StatusBody
   } catch {
     return { status: 'Failure', message: text }
   }
 }
 
-function exitOf(status: StatusAnswer): Exit {
+function exitOf(status: StatusBody): Exit {
   if (status.status === 'Success') return { code: 0, message: '', status }
-  const told = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message
-  return { code: told === undefined ? undefined : Number(told), message: status.message ?? '', status }
+  const exitCode = status.details?.causes?.find(({ reason }) => reason === 'ExitCode')?.message
+  return { code: exitCode === undefined ? undefined : Number(exitCode), message: status.message ?? '', status }
 }
 
-export async function runToEnd(start: (options: ExecOptions) => Promise<RemoteCommand>): Promise<Ran> {
-  const said = { stdout: '', stderr: '' }
+export async function runToEnd(start: (options: ExecOptions) => Promise<RemoteCommand>): Promise<ExecResult> {
+  const output = { stdout: '', stderr: '' }
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
-  const take = (stream: keyof typeof said) => (data: Uint8Array) => {
-    said[stream] += decoders[stream].decode(data, { stream: true })
+  const append = (stream: keyof typeof output) => (data: Uint8Array) => {
+    output[stream] += decoders[stream].decode(data, { stream: true })
   }
-  const command = await start({ onStdout: take('stdout'), onStderr: take('stderr') })
+  const command = await start({ onStdout: append('stdout'), onStderr: append('stderr') })
   const exit = await command.exit
-  return { ...exit, ...said }
+  return { ...exit, ...output }
 }

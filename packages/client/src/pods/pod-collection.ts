@@ -1,13 +1,21 @@
-// Pods, with what leads into them: logs, commands, forwarded ports; and the wishes that they take.
+// Collection of pods: logs, exec, attach, port-forward, eviction and binding.
 
-import { refuseUnknownOptions } from '../base/known-options.js'
-import { channelProtocols, commandProtocols } from './channels.js'
-import { Collection } from './collection.js'
-import { type ExecOptions, type Ran, RemoteCommand, runToEnd } from './exec.js'
-import { deleteNames, execNames, logNames, preconditionNames, requestNames } from './option-names.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
+import { Collection } from '../collection.js'
+import {
+  type DeleteOptions,
+  deleteNames,
+  preconditionNames,
+  type Query,
+  type RequestOptions,
+  requestNames,
+  requestOptions,
+  type WriteOptions,
+} from '../requests/request-options.js'
+import type { Binding, Pod } from '../typed/types.js'
+import { type ExecOptions, type ExecResult, execNames, RemoteCommand, runToEnd } from './exec.js'
 import { PortForward } from './port-forward.js'
-import type { DeleteOptions, Query, RequestOptions, WriteOptions } from './query.js'
-import type { Binding, Pod } from './typed/types.js'
+import { channelProtocols, commandProtocols } from './stream-channels.js'
 
 export interface LogOptions extends RequestOptions {
   readonly container?: string
@@ -18,8 +26,21 @@ export interface LogOptions extends RequestOptions {
   readonly tailLines?: number
   readonly limitBytes?: number
   readonly timestamps?: boolean
-  /** The kubelet's certificate is not looked at. */
+  /** The server does not verify the certificate of the kubelet (insecureSkipTLSVerifyBackend). */
   readonly insecure?: boolean
+}
+
+const logNames: OptionNames<LogOptions> = {
+  container: true,
+  follow: true,
+  previous: true,
+  sinceSeconds: true,
+  sinceTime: true,
+  tailLines: true,
+  limitBytes: true,
+  timestamps: true,
+  insecure: true,
+  ...requestNames,
 }
 
 export class PodCollection extends Collection<Pod> {
@@ -31,34 +52,33 @@ export class PodCollection extends Collection<Pod> {
     return this.subresource('ephemeralcontainers')
   }
 
-  /** What was logged, as one text. */
+  /** Returns the log as one string. */
   async log(name: string, options: Omit<LogOptions, 'follow'> = {}): Promise<string> {
     return this.settings.session.requester.text(await this.logRequest(name, options))
   }
 
-  /** What is logged, piece by piece as it comes; with `follow` until the container ends. */
+  /** Yields the log in chunks; with `follow` until the container ends. */
   async *logs(name: string, options: LogOptions = {}): AsyncGenerator<string, void, undefined> {
     const response = await this.settings.session.requester.send(await this.logRequest(name, options))
     const decoder = new TextDecoder()
     for await (const chunk of response.chunks()) yield decoder.decode(chunk, { stream: true })
   }
 
-  /** Runs a command in a container. */
   async exec(name: string, command: readonly string[], options: ExecOptions = {}): Promise<RemoteCommand> {
     return this.openCommand(name, 'exec', { command }, options)
   }
 
-  /** Runs a command to its end, and answers with what it said. */
-  async run(name: string, command: readonly string[], options: ExecOptions = {}): Promise<Ran> {
-    return runToEnd((more) => this.exec(name, command, { ...options, ...more }))
+  /** Runs a command and returns its output and exit code. */
+  async run(name: string, command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
+    return runToEnd((callbacks) => this.exec(name, command, { ...options, ...callbacks }))
   }
 
-  /** The streams of what a container runs already. */
+  /** Attaches to the main process of a container. */
   async attach(name: string, options: ExecOptions = {}): Promise<RemoteCommand> {
     return this.openCommand(name, 'attach', {}, options)
   }
 
-  /** Ports of the pod; each connection to one of them is a pair of streams. */
+  /** Opens one WebSocket with a connection to each port of `ports`. */
   async portForward(name: string, ports: readonly number[], options: RequestOptions = {}): Promise<PortForward> {
     refuseUnknownOptions('portForward', options, requestNames)
     const path = await this.path({ name, subresource: 'portforward' }, options)
@@ -67,20 +87,16 @@ export class PodCollection extends Collection<Pod> {
     return new PortForward(socket, ports)
   }
 
-  /** Asks for the pod to go, which disruption budgets may refuse (429). */
+  /** Creates an Eviction. 429 if a PodDisruptionBudget forbids the eviction. */
   async evict(name: string, options: DeleteOptions = {}): Promise<void> {
     refuseUnknownOptions('evict', options, deleteNames)
     refuseUnknownOptions('evict: preconditions', options.preconditions ?? {}, preconditionNames)
-    const { signal, timeoutMs, dryRun, ...deleteOptions } = options
+    const { signal: _, timeoutMs: _1, dryRun, ...deleteOptions } = options
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: this.namespace }, deleteOptions }
-    await this.subresource('eviction').createFor(name, body, {
-      ...(signal === undefined ? {} : { signal }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(dryRun === undefined ? {} : { dryRun }),
-    })
+    await this.subresource('eviction').createFor(name, body, { ...requestOptions(options), ...(dryRun === undefined ? {} : { dryRun }) })
   }
 
-  /** Says on which node the pod shall run. */
+  /** Creates a Binding of the pod to a node. */
   async bind(name: string, target: NonNullable<Binding['target']>, options: WriteOptions = {}): Promise<void> {
     const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace: this.namespace }, target: { kind: 'Node', ...target } }
     await this.subresource('binding').createFor(name, body, options)
@@ -88,28 +104,23 @@ export class PodCollection extends Collection<Pod> {
 
   private async logRequest(name: string, options: LogOptions) {
     refuseUnknownOptions('logs', options, logNames)
-    const { signal, timeoutMs, insecure, ...query } = options
+    const { signal: _, timeoutMs: _1, insecure, ...query } = options
     return {
       path: await this.path({ name, subresource: 'log' }),
       accept: '*/*',
       query: { ...query, insecureSkipTLSVerifyBackend: insecure } as Query,
-      ...(signal === undefined ? {} : { signal }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...requestOptions(options),
     }
   }
 
-  private async openCommand(name: string, subresource: string, more: Query, options: ExecOptions): Promise<RemoteCommand> {
+  private async openCommand(name: string, subresource: string, commandQuery: Query, options: ExecOptions): Promise<RemoteCommand> {
     refuseUnknownOptions(subresource, options, execNames)
-    const { container, stdin = false, tty = false, signal } = options
+    const { container, stdin = false, tty = false } = options
     const path = await this.path({ name, subresource }, options)
-    // A terminal has one stream for both.
-    const query = { ...more, container, stdin, stdout: true, stderr: !tty, tty }
-    const socket = await this.settings.session.requester.openSocket({
-      path,
-      query,
-      protocols: commandProtocols,
-      ...(signal === undefined ? {} : { signal }),
-    })
+    // A TTY has no separate stderr.
+    const query = { ...commandQuery, container, stdin, stdout: true, stderr: !tty, tty }
+    const request = { ...requestOptions(options), path, query, protocols: commandProtocols }
+    const socket = await this.settings.session.requester.openSocket(request)
     return new RemoteCommand(socket, options)
   }
 }

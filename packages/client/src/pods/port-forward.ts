@@ -1,13 +1,13 @@
-// Ports of a pod: for each a stream of bytes both ways and one of errors, all in one connection.
+// Port forwarding over one WebSocket: a data channel and an error channel per port.
 
-import { bytesOf, channelMessage } from './channels.js'
-import { ConnectionError } from './errors.js'
-import { MessageQueue } from './message-queue.js'
-import type { MessageSocket } from './transport.js'
+import { ConnectionError } from '../errors.js'
+import { MessageQueue } from '../transport/message-queue.js'
+import type { MessageSocket } from '../transport/transport.js'
+import { bytesOf, channelMessage } from './stream-channels.js'
 
 export class PortForward {
   readonly ports: readonly ForwardedPort[]
-  /** Resolves when the connection is closed; rejects when it breaks. */
+  /** Resolves when the connection closes; rejects if the connection breaks. */
   readonly ended: Promise<void>
   private readonly socket: MessageSocket
 
@@ -27,7 +27,7 @@ export class PortForward {
     try {
       for await (const message of this.socket.messages()) {
         const [channel = 0] = message
-        await this.ports[channel >> 1]?.take(channel % 2 === 1, message.subarray(1))
+        await this.ports[channel >> 1]?.receive(channel % 2 === 1, message.subarray(1))
       }
     } catch (thrown) {
       failure = thrown
@@ -40,46 +40,45 @@ export class PortForward {
 
 export class ForwardedPort {
   readonly port: number
-  private readonly sendOn: (data: Uint8Array) => Promise<void>
-  private readonly seen = [false, false]
+  private readonly sendData: (data: Uint8Array) => Promise<void>
+  private readonly hasPortNumber = [false, false]
   private readonly queue = new MessageQueue()
-  private taken: () => void = () => undefined
+  private onRead: () => void = () => undefined
 
-  constructor(port: number, sendOn: (data: Uint8Array) => Promise<void>) {
+  constructor(port: number, sendData: (data: Uint8Array) => Promise<void>) {
     this.port = port
-    this.sendOn = sendOn
+    this.sendData = sendData
   }
 
-  /** Resolves when there is room for more. */
   write(data: Uint8Array | string): Promise<void> {
-    return this.sendOn(bytesOf(data))
+    return this.sendData(bytesOf(data))
   }
 
-  /** What comes from the pod; throws what the pod's side says went wrong. */
+  /** Yields data from the pod; throws errors of the error channel. */
   data(): AsyncGenerator<Uint8Array, void, undefined> {
-    return this.queue.read(() => this.taken())
+    return this.queue.read(() => this.onRead())
   }
 
-  /** Resolves when the reader has room: what nobody reads is not fetched. */
-  async take(isError: boolean, data: Uint8Array): Promise<void> {
+  /** Resolves when at most `maxQueuedMessages` are unread; the socket is not read until then. */
+  async receive(isError: boolean, data: Uint8Array): Promise<void> {
     const stream = isError ? 1 : 0
-    // The first message of each stream only repeats the number of the port.
-    if (!this.seen[stream]) {
-      this.seen[stream] = true
+    // The first message of each channel only repeats the port number.
+    if (!this.hasPortNumber[stream]) {
+      this.hasPortNumber[stream] = true
       return
     }
     if (isError) this.queue.end(new ConnectionError(`port ${this.port}: ${new TextDecoder().decode(data)}`))
     else this.queue.push(data)
-    while (this.queue.length > mostWaiting && !this.queue.isOver)
+    while (this.queue.length > maxQueuedMessages && !this.queue.isEnded)
       await new Promise<void>((resolve) => {
-        this.taken = resolve
+        this.onRead = resolve
       })
   }
 
   end(failure: unknown): void {
     this.queue.end(failure)
-    this.taken()
+    this.onRead()
   }
 }
 
-const mostWaiting = 64
+const maxQueuedMessages = 64

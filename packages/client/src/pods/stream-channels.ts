@@ -1,13 +1,12 @@
-// Several streams in one connection: the first byte of each message says which one it belongs to.
+// WebSocket subprotocols of exec, attach and port-forward: the first byte of each message is the number of its channel.
 
-import { identityNames, identityOf } from '../api/identity.js'
+import { identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
 
-/** In either vocabulary. */
 const protocolsOf = (version: string): readonly string[] =>
   identityNames.map((name) => `${version}.channel.${identityOf(name).groupSuffix}`)
 
 export const channelProtocols: readonly string[] = protocolsOf('v4')
-/** Of commands. With the newer version the end of the input can be told; who does not know it takes the other. */
+/** Subprotocols of exec and attach. v5 can close stdin; servers without it select v4. */
 export const commandProtocols: readonly string[] = [...protocolsOf('v5'), ...channelProtocols]
 
 export function channelMessage(channel: number, data: Uint8Array): Uint8Array {

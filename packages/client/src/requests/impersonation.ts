@@ -1,8 +1,7 @@
-// Acting as somebody else: who, and the headers that say so.
+// Impersonation: user, groups, uid and extra as `Impersonate-*` headers.
 
-import { encodeHeader } from '../base/header-text.js'
-import { refuseUnknownOptions } from '../base/known-options.js'
-import { impersonationNames } from './option-names.js'
+import { encodeHeader } from '@cluster-apiserver/api/base/text/header-encoding.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 
 export interface Impersonation {
   readonly user: string
@@ -11,17 +10,17 @@ export interface Impersonation {
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-/**
- * Throws where headers would not say who is meant: an empty one says nobody, and then the caller would act with all rights of his own; and what
- * stands around a value is lost on the way.
- */
-export function checkImpersonation(whom: Impersonation): void {
-  refuseUnknownOptions('to act as somebody else', whom, impersonationNames)
-  const { user, uid = '', groups = [] } = whom
-  if (user.trim() === '') throw new TypeError('to act as somebody else takes the name of a user')
-  if (groups.some((group) => group.trim() === '')) throw new TypeError('to act as somebody else takes names of groups, none of them empty')
+const impersonationNames: OptionNames<Impersonation> = { user: true, uid: true, groups: true, extra: true }
+
+/** Throws for an empty user, which would not impersonate at all, and for values that a header would trim. */
+export function checkImpersonation(impersonation: Impersonation): void {
+  refuseUnknownOptions('impersonation', impersonation, impersonationNames)
+  const { user, uid = '', groups = [] } = impersonation
+  if (user.trim() === '') throw new TypeError('impersonation: the user is empty')
+  if (groups.some((group) => group.trim() === '')) throw new TypeError('impersonation: a group is empty')
   for (const name of [user, uid, ...groups])
-    if (name !== name.trim()) throw new TypeError(`nobody can be named ${JSON.stringify(name)} in a header: spaces around a name are lost`)
+    if (name !== name.trim())
+      throw new TypeError(`impersonation: ${JSON.stringify(name)} begins or ends with white space, which headers lose`)
 }
 
 export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): { readonly [name: string]: string | readonly string[] } {
@@ -32,7 +31,7 @@ export function impersonationHeaders({ user, uid, groups, extra }: Impersonation
   return headers
 }
 
-/** Names of headers take few characters; the others are written as in a URL, and so is the sign for that. */
+/** Percent-encodes `%` and all characters that header names cannot have. */
 const escapeKey = (key: string): string =>
   [...new TextEncoder().encode(key)]
     .map((byte) => {

@@ -1,14 +1,14 @@
-// Times that are longer than timers can be set for: what they are for does not end at once.
+// Timeouts above 2^31 ms, the maximum of setTimeout, do not expire at once.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Transport } from '../transport/transport.js'
 import { Requester, sleep } from './requester.js'
-import type { Transport } from './transport.js'
 
 const longMs = 600 * 3_600_000
 
-test('a request may take that long', async () => {
+test('a request with a timeout of 600 h succeeds', async () => {
   const transport = {
     send: async ({ signal }) => {
       await pause(20, undefined, { signal })
@@ -20,13 +20,13 @@ test('a request may take that long', async () => {
   assert.deepEqual(await new Requester({ transport, timeoutMs: longMs }).json({ path: '/' }), {})
 })
 
-test('a pause does', async () => {
-  const ending = new AbortController()
-  const slept = sleep(longMs, ending.signal).then(
+test('sleep of 600 h waits until it is aborted', async () => {
+  const controller = new AbortController()
+  const slept = sleep(longMs, controller.signal).then(
     () => 'over',
     () => 'ended',
   )
   await pause(10)
-  ending.abort()
+  controller.abort()
   assert.equal(await slept, 'ended')
 })

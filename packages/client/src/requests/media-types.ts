@@ -1,7 +1,7 @@
-// What a client asks for and says it sends, and the body of a DELETE.
+// Media types of requests (Accept, patches) and the DeleteOptions body.
 
-import { identityNames, identityOf } from '../api/identity.js'
-import type { DeleteOptions, PatchType } from './query.js'
+import { identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import type { DeleteOptions, PatchType } from './request-options.js'
 
 export const patchMediaTypes: { readonly [Type in PatchType]: string } = {
   json: 'application/json-patch+json',
@@ -10,13 +10,13 @@ export const patchMediaTypes: { readonly [Type in PatchType]: string } = {
   apply: 'application/apply-patch+yaml',
 }
 
-/** In either vocabulary, so that nobody has to find out first which one the server speaks. */
-const asForm = (form: string): string =>
-  identityNames.map((name) => `application/json;as=${form};g=${identityOf(name).group({ stem: 'meta' })};v=v1`).join(',')
+/** Accepts the group names of both identities, so no discovery is needed first. */
+const acceptAs = (kind: string): string =>
+  identityNames.map((name) => `application/json;as=${kind};g=${identityOf(name).group({ stem: 'meta' })};v=v1`).join(',')
 
-export const tableAccept = `${asForm('Table')},application/json`
-export const metadataAccept = `${asForm('PartialObjectMetadata')},application/json`
-export const metadataListAccept = `${asForm('PartialObjectMetadataList')},application/json`
+export const tableAccept = `${acceptAs('Table')},application/json`
+export const metadataAccept = `${acceptAs('PartialObjectMetadata')},application/json`
+export const metadataListAccept = `${acceptAs('PartialObjectMetadataList')},application/json`
 export const aggregatedDiscoveryAccept = `${identityNames
   .map((name) => `application/json;as=APIGroupDiscoveryList;g=${identityOf(name).group({ stem: 'apidiscovery' })};v=v2beta1`)
   .join(',')},application/json`

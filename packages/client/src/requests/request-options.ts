@@ -1,20 +1,27 @@
-// Options of requests and the query that says them.
+// Options of requests and their query parameters.
 
-/** Of every request. */
+import type { OptionNames } from '@cluster-apiserver/api/base/unknown-options.js'
+
 export interface RequestOptions {
   readonly signal?: AbortSignal
-  /** After which the request fails with a TimeoutError. */
+  /** Milliseconds until the request fails with a TimeoutError; ignored by watches, streamed logs and WebSockets. */
   readonly timeoutMs?: number
 }
+
+/** Picks the request options out of the options of a verb. */
+export const requestOptions = ({ signal, timeoutMs }: RequestOptions): RequestOptions => ({
+  ...(signal === undefined ? {} : { signal }),
+  ...(timeoutMs === undefined ? {} : { timeoutMs }),
+})
 
 export interface GetOptions extends RequestOptions {
   readonly resourceVersion?: string
 }
 
 export interface SelectOptions {
-  /** As text, or as labels that an object must have. */
+  /** Selector text, or labels with the required values. */
   readonly labelSelector?: string | { readonly [label: string]: string }
-  /** As text, or as fields and their values. */
+  /** Selector text, or fields with the required values. */
   readonly fieldSelector?: string | { readonly [field: string]: string }
 }
 
@@ -26,7 +33,7 @@ export interface ListOptions extends RequestOptions, SelectOptions {
 }
 
 export interface WriteOptions extends RequestOptions {
-  /** Everything happens but the storing. */
+  /** The server runs admission and validation but stores nothing. */
   readonly dryRun?: boolean
   readonly fieldManager?: string
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
@@ -35,9 +42,9 @@ export interface WriteOptions extends RequestOptions {
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
 export interface PatchOptions extends WriteOptions {
-  /** By default `merge`. */
+  /** Default: `merge`. */
   readonly type?: PatchType
-  /** Of an apply: takes fields over that others own. */
+  /** For apply patches: takes over fields of other managers. */
   readonly force?: boolean
 }
 
@@ -55,17 +62,41 @@ export interface DeleteOptions extends RequestOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-export type QueryValue = string | number | boolean | undefined | readonly string[]
+export const selectNames: OptionNames<SelectOptions> = { labelSelector: true, fieldSelector: true }
+export const requestNames: OptionNames<RequestOptions> = { signal: true, timeoutMs: true }
+export const getNames: OptionNames<GetOptions> = { resourceVersion: true, ...requestNames }
+export const listNames: OptionNames<ListOptions> = {
+  ...selectNames,
+  limit: true,
+  continue: true,
+  resourceVersion: true,
+  resourceVersionMatch: true,
+  ...requestNames,
+}
+export const writeNames: OptionNames<WriteOptions> = { dryRun: true, fieldManager: true, fieldValidation: true, ...requestNames }
+export const patchNames: OptionNames<PatchOptions> = { type: true, force: true, ...writeNames }
+export const applyNames: OptionNames<ApplyOptions> = { force: true, ...writeNames }
+export const deleteNames: OptionNames<DeleteOptions> = {
+  dryRun: true,
+  gracePeriodSeconds: true,
+  propagationPolicy: true,
+  preconditions: true,
+  ...requestNames,
+}
+export const preconditionNames: OptionNames<NonNullable<DeleteOptions['preconditions']>> = { uid: true, resourceVersion: true }
+export const deleteCollectionNames: OptionNames<DeleteOptions & SelectOptions> = { ...selectNames, ...deleteNames }
+
+type QueryValue = string | number | boolean | undefined | readonly string[]
 export type Query = { readonly [name: string]: QueryValue }
 
-/** `?a=b&c=d`, or nothing. What is undefined, empty or false is left out. */
+/** Returns `?a=b&c=d`, or an empty string. Omits undefined, empty and false values. */
 export function queryText(query: Query): string {
   let text = ''
   for (const name in query) {
     const value = query[name]
     if (value === undefined || value === '' || value === false) continue
-    for (const one of Array.isArray(value) ? (value as readonly string[]) : [value as string | number | boolean]) {
-      text += `${text === '' ? '?' : '&'}${name}=${encodeURIComponent(one)}`
+    for (const item of Array.isArray(value) ? (value as readonly string[]) : [value as string | number | boolean]) {
+      text += `${text === '' ? '?' : '&'}${name}=${encodeURIComponent(item)}`
     }
   }
   return text

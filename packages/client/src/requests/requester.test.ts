@@ -1,12 +1,12 @@
-// Requests that are turned away for a while, and how often they come again.
+// Retries of requests that get 504 ResourceVersionTooLarge.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isVersionTooLarge, StatusError } from './errors.js'
+import { isVersionTooLarge, StatusError } from '../errors.js'
+import type { Transport, TransportResponse } from '../transport/transport.js'
 import { Requester } from './requester.js'
-import type { Transport, TransportResponse } from './transport.js'
 
-test('a version that the server has not seen is waited for three times', async () => {
+test('a request that gets 504 ResourceVersionTooLarge is sent 3 times, with another 504 11 times', async () => {
   let causes: readonly object[] = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
   let count = 0
   const send = async (): Promise<TransportResponse> => {

@@ -1,33 +1,25 @@
-// From what a caller wants to what is sent, and from what comes back to a value or an error: credentials, impersonation, warnings, retries.
+// Sends requests over a transport: credentials, impersonation, warnings, retries, timeouts, errors.
 
-import { timerMs } from '../base/clock.js'
-import { onAbort } from '../base/on-abort.js'
-import { unlessAborted } from '../base/unless-aborted.js'
-import {
-  ConnectionError,
-  isClientError,
-  isUnauthorized,
-  isVersionTooLarge,
-  ProtocolError,
-  type StatusAnswer,
-  StatusError,
-  TimeoutError,
-} from './errors.js'
+import { onAbort } from '@cluster-apiserver/api/base/async/on-abort.js'
+import { rejectOnAbort } from '@cluster-apiserver/api/base/async/reject-on-abort.js'
+import { timerMs } from '@cluster-apiserver/api/base/clock.js'
+import { decodeHeader } from '@cluster-apiserver/api/base/text/header-encoding.js'
+import type { OptionNames } from '@cluster-apiserver/api/base/unknown-options.js'
+import { isUnauthorized, isVersionTooLarge, ProtocolError, type StatusBody, StatusError, TimeoutError } from '../errors.js'
+import type { Credential, CredentialSource, MessageSocket, Transport, TransportRequest, TransportResponse } from '../transport/transport.js'
 import { checkImpersonation, type Impersonation, impersonationHeaders } from './impersonation.js'
-import { type Query, queryText, type RequestOptions } from './query.js'
-import type { Credential, CredentialSource, MessageSocket, Transport, TransportRequest, TransportResponse } from './transport.js'
-import { readWarnings, type Warning } from './warnings.js'
+import { type Query, queryText, type RequestOptions, requestNames } from './request-options.js'
 
 export interface RequesterSettings {
   readonly transport: Transport
   readonly credentials?: CredentialSource | undefined
   readonly impersonate?: Impersonation | undefined
-  /** Called for each warning that comes with an answer. */
+  /** Called for each Warning header. */
   readonly onWarning?: ((warning: Warning) => void) | undefined
-  /** How often a request that was turned away for a while (429, 503 with a time to wait) is sent again; by default 10 times. */
+  /** Maximum retries of responses with Retry-After (429, 5xx). Default: 10. */
   readonly retries?: number | undefined
   readonly userAgent?: string | undefined
-  /** For every request that has none of its own; watches and connections have none. */
+  /** Default timeout of requests; does not apply to watches, streamed logs and WebSockets. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -40,11 +32,21 @@ export interface ApiRequest extends RequestOptions {
   readonly contentType?: string
 }
 
-const json = 'application/json'
-const mostRetries = 10
-/** For a version that the server has not seen: it waited for it each time, and one that lies behind others by so much has a reason for it. */
-const versionRetries = 2
-const longestWaitSeconds = 60
+export const apiRequestNames: OptionNames<ApiRequest> = {
+  method: true,
+  path: true,
+  query: true,
+  accept: true,
+  body: true,
+  contentType: true,
+  ...requestNames,
+}
+
+const jsonMediaType = 'application/json'
+const maxRetries = 10
+/** Maximum retries of "Too large resource version": the server waits for the version before each response. */
+const maxVersionRetries = 2
+const maxRetryAfterSeconds = 60
 const noCredential: Credential = {}
 
 export class Requester {
@@ -55,20 +57,18 @@ export class Requester {
     this.settings = settings
   }
 
-  /** The answer as JSON. */
   json<T>(request: ApiRequest): Promise<T> {
-    return this.within(request, async (response) => parseJson(await response.text()) as T)
+    return this.sendAndRead(request, async (response) => parseJson(await response.text()) as T)
   }
 
   text(request: ApiRequest): Promise<string> {
-    return this.within(request, (response) => response.text())
+    return this.sendAndRead(request, (response) => response.text())
   }
 
-  /** What others wait for as well, for as long as this caller would wait for an answer. */
-  async shared<T>(work: Promise<T>, options: RequestOptions): Promise<T> {
+  async withDeadline<T>(work: Promise<T>, options: RequestOptions): Promise<T> {
     const deadline = new Deadline(options, this.settings.timeoutMs)
     try {
-      return await unlessAborted(work, deadline.signal)
+      return await rejectOnAbort(work, deadline.signal)
     } catch (thrown) {
       throw deadline.explain(thrown)
     } finally {
@@ -76,8 +76,7 @@ export class Requester {
     }
   }
 
-  /** What `read` makes of the answer, within the time that the request has. */
-  async within<T>(request: ApiRequest, read: (response: TransportResponse) => Promise<T>): Promise<T> {
+  async sendAndRead<T>(request: ApiRequest, read: (response: TransportResponse) => Promise<T>): Promise<T> {
     const deadline = new Deadline(request, this.settings.timeoutMs)
     try {
       return await read(await this.send(request, deadline.signal))
@@ -88,9 +87,8 @@ export class Requester {
     }
   }
 
-  /** The answer once its head is there and says success; its body is read by the caller. */
   async send(request: ApiRequest, signal: AbortSignal | undefined = request.signal): Promise<TransportResponse> {
-    const { transport, retries = mostRetries } = this.settings
+    const { transport, retries = maxRetries } = this.settings
     signal?.throwIfAborted()
     let hasNewCredential = false
     for (let attempt = 0; ; attempt++) {
@@ -106,26 +104,25 @@ export class Requester {
       this.warn(response)
       if (response.status < 300) return response
       if (response.status < 400) {
-        // Not followed: what is sent, and in whose name, is for this server only.
+        // A redirect would send credentials to another server.
         response.discard()
-        throw new ProtocolError(`the server answered ${response.status}: redirects are not followed`)
+        throw new ProtocolError(`the server responded with ${response.status}: redirects are not followed`)
       }
-      if (response.status === 401 && this.settings.credentials?.refuse?.(credential) === true && !hasNewCredential) {
+      if (response.status === 401 && this.settings.credentials?.invalidate?.(credential) === true && !hasNewCredential) {
         response.discard()
         hasNewCredential = true
         continue
       }
-      const waitSeconds = waitOf(response)
-      if (waitSeconds === undefined || attempt >= retries) throw await errorOf(response)
-      if (response.status === 504 && attempt >= versionRetries) {
-        const error = await errorOf(response)
+      const waitSeconds = retryAfterOf(response)
+      if (waitSeconds === undefined || attempt >= retries) throw await statusErrorOf(response)
+      if (response.status === 504 && attempt >= maxVersionRetries) {
+        const error = await statusErrorOf(response)
         if (isVersionTooLarge(error)) throw error
       } else response.discard()
-      await sleep(Math.min(waitSeconds, longestWaitSeconds) * 1000, signal)
+      await sleep(Math.min(waitSeconds, maxRetryAfterSeconds) * 1000, signal)
     }
   }
 
-  /** A connection that carries messages both ways. */
   async openSocket(request: ApiRequest & { readonly protocols: readonly string[] }): Promise<MessageSocket> {
     for (let isFirst = true; ; isFirst = false) {
       const credential = await this.credential(request.signal)
@@ -138,12 +135,11 @@ export class Requester {
           signal: request.signal,
         })
       } catch (thrown) {
-        if (!isFirst || !isUnauthorized(thrown) || this.settings.credentials?.refuse?.(credential) !== true) throw thrown
+        if (!isFirst || !isUnauthorized(thrown) || this.settings.credentials?.invalidate?.(credential) !== true) throw thrown
       }
     }
   }
 
-  /** Who the client is, for who sends a request of his own. */
   async identify(signal?: AbortSignal): Promise<{ readonly headers: TransportRequest['headers']; readonly credential: Credential }> {
     const credential = await this.credential(signal)
     return { headers: this.identityHeaders(credential), credential }
@@ -155,8 +151,8 @@ export class Requester {
 
   private headers(request: ApiRequest, credential: Credential): TransportRequest['headers'] {
     return {
-      accept: request.accept ?? json,
-      ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? json }),
+      accept: request.accept ?? jsonMediaType,
+      ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? jsonMediaType }),
       ...this.identityHeaders(credential),
     }
   }
@@ -181,36 +177,34 @@ export class Requester {
 const bodyOf = (body: unknown): string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
 
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ProtocolError(`the answer is no JSON: ${text.slice(0, 100)}`, { cause })
+    throw new ProtocolError(`the response is not JSON: ${text.slice(0, 100)}`, { cause })
   }
 }
 
-/** How long to wait before the request may be sent again; undefined where it is not to be. */
-function waitOf({ status, header }: TransportResponse): number | undefined {
+function retryAfterOf({ status, header }: TransportResponse): number | undefined {
   if (status !== 429 && status < 500) return undefined
   const seconds = header('retry-after')
   return /^\d{1,6}$/.test(seconds) ? Number(seconds) : undefined
 }
 
-async function errorOf(response: TransportResponse): Promise<StatusError> {
+async function statusErrorOf(response: TransportResponse): Promise<StatusError> {
   const { status } = response
   const text = await response.text().catch((thrown: unknown) => {
-    // Too long: the status alone says what to do.
-    if (thrown instanceof ProtocolError) return `the server answered ${status}, and ${thrown.message}`
+    if (thrown instanceof ProtocolError) return `the server responded with ${status}, and ${thrown.message}`
     throw thrown
   })
   try {
-    const body = JSON.parse(text) as StatusAnswer
+    const body = JSON.parse(text) as StatusBody
     if (typeof body === 'object' && body !== null && body.kind === 'Status') return new StatusError(body, status)
   } catch {
-    // It is a text, which is told as it is.
+    // Plain text becomes the message.
   }
   return new StatusError(
-    { code: status, reason: reasonOf(status), message: text.trim().slice(0, 1000) || `the server answered ${status}` },
+    { code: status, reason: reasonOf(status), message: text.trim().slice(0, 1000) || `the server responded with ${status}` },
     status,
   )
 }
@@ -232,29 +226,29 @@ const reasons: { readonly [status: number]: string } = {
 }
 const reasonOf = (status: number): string => reasons[status] ?? ''
 
-/** The signal of the caller and the time that a request may take, as one signal; made only where there is a time. */
+/** Combines the caller's signal and the timeout of a request. */
 class Deadline {
   readonly signal: AbortSignal | undefined
   private readonly timer: ReturnType<typeof setTimeout> | undefined
   private readonly timeoutMs: number | undefined
-  private isOver = false
+  private isExpired = false
 
-  constructor({ signal, timeoutMs }: RequestOptions, usualMs: number | undefined) {
-    this.timeoutMs = timeoutMs ?? usualMs
+  constructor({ signal, timeoutMs }: RequestOptions, defaultMs: number | undefined) {
+    this.timeoutMs = timeoutMs ?? defaultMs
     if (this.timeoutMs === undefined) {
       this.signal = signal
       return
     }
     const controller = new AbortController()
     this.timer = setTimeout(() => {
-      this.isOver = true
+      this.isExpired = true
       controller.abort()
     }, timerMs(this.timeoutMs))
     this.signal = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal])
   }
 
   explain(thrown: unknown): unknown {
-    return this.isOver ? new TimeoutError(`no answer within ${this.timeoutMs} ms`) : thrown
+    return this.isExpired ? new TimeoutError(`no response within ${this.timeoutMs} ms`) : thrown
   }
 
   clear(): void {
@@ -262,15 +256,15 @@ class Deadline {
   }
 }
 
-/** Rejects with the reason of the signal when it is aborted. */
+/** Rejects with the abort reason of the signal. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
     const timer = setTimeout(() => {
-      leave?.()
+      unsubscribe?.()
       resolve()
     }, timerMs(ms))
-    const leave =
+    const unsubscribe =
       signal &&
       onAbort(signal, () => {
         clearTimeout(timer)
@@ -279,9 +273,39 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** What a transport throws: the reason of an abort and errors of this library as they are, everything else as a ConnectionError. */
-export function connectionError(thrown: unknown, where: string, signal: AbortSignal | undefined): unknown {
-  if (signal?.aborted === true) return signal.reason
-  if (isClientError(thrown)) return thrown
-  return new ConnectionError(`${where}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, thrown)
+/** A value of the Warning header: warn-code, warn-agent and warn-text of RFC 7234. */
+export interface Warning {
+  readonly code: number
+  readonly agent: string
+  readonly text: string
+}
+
+/** Parses `299 - "a text", 299 - "another"` up to the first syntax error, in linear time. */
+function readWarnings(bytes: string): readonly Warning[] {
+  const header = decodeHeader(bytes)
+  const warnings: Warning[] = []
+  let offset = 0
+  while (offset < header.length) {
+    const codeEnd = header.indexOf(' ', offset)
+    const agentEnd = codeEnd < 0 ? -1 : header.indexOf(' ', codeEnd + 1)
+    if (agentEnd < 0 || header[agentEnd + 1] !== '"') return warnings
+    const { text, end } = readQuoted(header, agentEnd + 2)
+    const code = Number(header.slice(offset, codeEnd))
+    if (Number.isInteger(code)) warnings.push({ code, agent: header.slice(codeEnd + 1, agentEnd), text })
+    const comma = header.indexOf(',', end)
+    if (comma < 0) return warnings
+    offset = comma + 1
+    while (header[offset] === ' ') offset++
+  }
+  return warnings
+}
+
+function readQuoted(header: string, start: number): { readonly text: string; readonly end: number } {
+  let text = ''
+  let offset = start
+  for (; offset < header.length && header[offset] !== '"'; offset++) {
+    if (header[offset] === '\\') offset++
+    text += header[offset] ?? ''
+  }
+  return { text, end: offset + 1 }
 }

@@ -1,12 +1,11 @@
-// Which collection a request is for, and the paths below it.
+// References to resources (group, version, plural) and their URL paths.
 
-import type { GroupName, Identity } from '../api/identity.js'
+import type { GroupName, Identity } from '@cluster-apiserver/api/api/identity.js'
 
 export interface ResourceRef {
-  /** The core group is empty. A stem gets the suffix of the server's identity. */
+  /** Empty for the core group. A stem gets the group suffix of the server's identity. */
   readonly group: GroupName
   readonly version: string
-  /** The plural, as it stands in paths. */
   readonly resource: string
   readonly kind: string
   readonly namespaced: boolean
@@ -14,25 +13,22 @@ export interface ResourceRef {
 
 export const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
 
-/** `apps/v1` to its parts; the core group is empty. */
+/** Splits `apps/v1` into group and version; the core group is empty. */
 export function splitApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const slash = apiVersion.indexOf('/')
   return slash < 0 ? { group: '', version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
 }
 
-/** Whether the full name of the group depends on the server's identity. */
-export const needsIdentity = ({ group }: ResourceRef): boolean => typeof group !== 'string'
-
 export const fullGroup = ({ group }: ResourceRef, identity: Identity | undefined): string =>
   typeof group === 'string' ? group : (identity?.group(group) ?? group.stem)
 
-export interface Place {
+export interface PathParts {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
   readonly subresource?: string | undefined
 }
 
-export function pathOf(ref: ResourceRef, identity: Identity | undefined, { namespace, name, subresource }: Place): string {
+export function pathOf(ref: ResourceRef, identity: Identity | undefined, { namespace, name, subresource }: PathParts): string {
   const group = fullGroup(ref, identity)
   let path = group === '' ? `/api/${ref.version}` : `/apis/${group}/${ref.version}`
   if (namespace !== undefined && namespace !== '' && ref.namespaced) path += `/namespaces/${segment(namespace, 'a namespace')}`
@@ -42,8 +38,9 @@ export function pathOf(ref: ResourceRef, identity: Identity | undefined, { names
   return path
 }
 
-/** One part of a path and no more: servers read an escaped slash as one that leads elsewhere, such as to another kind. */
-function segment(name: string, of: string): string {
-  if (name === '' || name === '.' || name === '..' || /[/%]/.test(name)) throw new TypeError(`${JSON.stringify(name)} is no name of ${of}`)
+/** Rejects empty names, `.`, `..` and names with `/` or `%`: the path could lead to another resource. */
+function segment(name: string, noun: string): string {
+  if (name === '' || name === '.' || name === '..' || /[/%]/.test(name))
+    throw new TypeError(`${JSON.stringify(name)} is not a valid name of ${noun}`)
   return encodeURIComponent(name)
 }

@@ -1,22 +1,22 @@
-// Connections of a browser's WebSocket, by a stand-in: they end with the client, with the signal of the caller, and leave nothing behind.
+// WebSockets of the fetch transport with a fake browser WebSocket: URL, token, close, abort.
 
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import type { BuiltInSocket } from './browser-socket.js'
-import { ConnectionError, isClosedError } from './errors.js'
+import { ConnectionError, isClosedError } from '../errors.js'
 import { FetchTransport } from './fetch-transport.js'
 import type { MessageSocket } from './transport.js'
+import type { WebSocketLike } from './web-socket-messages.js'
 
-class StandIn implements BuiltInSocket {
-  static made: StandIn[] = []
+class FakeWebSocket implements WebSocketLike {
+  static instances: FakeWebSocket[] = []
   binaryType = ''
   readonly protocol = 'v4'
   readonly bufferedAmount = 0
-  onopen: BuiltInSocket['onopen'] = null
-  onerror: BuiltInSocket['onerror'] = null
-  onclose: BuiltInSocket['onclose'] = null
-  onmessage: BuiltInSocket['onmessage'] = null
+  onopen: WebSocketLike['onopen'] = null
+  onerror: WebSocketLike['onerror'] = null
+  onclose: WebSocketLike['onclose'] = null
+  onmessage: WebSocketLike['onmessage'] = null
   closes = 0
   readonly url: string
   readonly offered: readonly string[]
@@ -24,7 +24,7 @@ class StandIn implements BuiltInSocket {
   constructor(url: string, offered: readonly string[]) {
     this.url = url
     this.offered = offered
-    StandIn.made.push(this)
+    FakeWebSocket.instances.push(this)
   }
 
   send(): void {}
@@ -35,7 +35,7 @@ class StandIn implements BuiltInSocket {
   }
 }
 
-const surroundings = globalThis as { WebSocket?: unknown }
+const globals = globalThis as { WebSocket?: unknown }
 const request = { path: '/exec', headers: {}, protocols: ['v4'], credential: { authorization: 'Bearer secret' } }
 
 async function readAll(socket: MessageSocket): Promise<number> {
@@ -44,59 +44,58 @@ async function readAll(socket: MessageSocket): Promise<number> {
   return count
 }
 
-describe('a connection over the built-in WebSocket', () => {
-  const original = surroundings.WebSocket
+describe('WebSocket of the fetch transport', () => {
+  const original = globals.WebSocket
   beforeEach(() => {
-    StandIn.made = []
-    surroundings.WebSocket = StandIn
+    FakeWebSocket.instances = []
+    globals.WebSocket = FakeWebSocket
   })
   afterEach(() => {
-    surroundings.WebSocket = original
+    globals.WebSocket = original
   })
 
-  /** The connection and what is behind it. */
-  async function open(transport: FetchTransport, signal?: AbortSignal): Promise<readonly [MessageSocket, StandIn]> {
+  async function open(transport: FetchTransport, signal?: AbortSignal): Promise<readonly [MessageSocket, FakeWebSocket]> {
     const opening = transport.openSocket({ ...request, signal })
-    const made = StandIn.made.at(-1) as StandIn
-    made.onopen?.()
-    return [await opening, made]
+    const fake = FakeWebSocket.instances.at(-1) as FakeWebSocket
+    fake.onopen?.()
+    return [await opening, fake]
   }
 
-  test('goes to the server, with the token in the name of a protocol', async () => {
-    const [socket, made] = await open(new FetchTransport({ server: 'https://example.org/base/' }))
-    assert.equal(made.url, 'wss://example.org/base/exec')
-    assert.equal(made.offered[0], 'v4')
-    assert.ok(made.offered.slice(1).every((name) => name.endsWith('.c2VjcmV0')))
+  test('connects with the token as a subprotocol', async () => {
+    const [socket, fake] = await open(new FetchTransport({ server: 'https://example.org/base/' }))
+    assert.equal(fake.url, 'wss://example.org/base/exec')
+    assert.equal(fake.offered[0], 'v4')
+    assert.ok(fake.offered.slice(1).every((name) => name.endsWith('.c2VjcmV0')))
     assert.equal(socket.protocol, 'v4')
   })
 
-  test('ends when the client is closed, and no other is made', async () => {
+  test('close() ends open and pending sockets and rejects new ones', async () => {
     const transport = new FetchTransport({ server: 'https://example.org' })
-    const [socket, made] = await open(transport)
-    const early = transport.openSocket(request)
+    const [socket, fake] = await open(transport)
+    const pending = transport.openSocket(request)
     const reading = readAll(socket)
     transport.close()
     await assert.rejects(reading, isClosedError)
-    await assert.rejects(early, isClosedError)
-    assert.deepEqual([made.closes > 0, StandIn.made[1]?.closes], [true, 1])
+    await assert.rejects(pending, isClosedError)
+    assert.deepEqual([fake.closes > 0, FakeWebSocket.instances[1]?.closes], [true, 1])
     await assert.rejects(transport.openSocket(request), isClosedError)
     await assert.rejects(socket.send(new Uint8Array(1)), isClosedError)
-    assert.equal(StandIn.made.length, 2)
+    assert.equal(FakeWebSocket.instances.length, 2)
   })
 
-  test('ends with the signal, before and after it was made, with its reason', async () => {
+  test('an aborted signal ends pending and open sockets with its reason', async () => {
     const transport = new FetchTransport({ server: 'https://example.org' })
-    const [before, after] = [new AbortController(), new AbortController()]
-    const early = transport.openSocket({ ...request, signal: before.signal })
-    before.abort(new Error('not wanted'))
-    await assert.rejects(early, /not wanted/)
-    await assert.rejects(transport.openSocket({ ...request, signal: before.signal }), /not wanted/)
-    const [socket] = await open(transport, after.signal)
-    after.abort(new Error('enough'))
+    const [pendingController, openController] = [new AbortController(), new AbortController()]
+    const pending = transport.openSocket({ ...request, signal: pendingController.signal })
+    pendingController.abort(new Error('not wanted'))
+    await assert.rejects(pending, /not wanted/)
+    await assert.rejects(transport.openSocket({ ...request, signal: pendingController.signal }), /not wanted/)
+    const [socket] = await open(transport, openController.signal)
+    openController.abort(new Error('enough'))
     await assert.rejects(readAll(socket), /enough/)
   })
 
-  test('that is over, or never was, leaves nothing with the signal', async () => {
+  test('closed and failed sockets leave no abort listener', async () => {
     const transport = new FetchTransport({ server: 'https://example.org' })
     const { signal } = new AbortController()
     const [socket] = await open(transport, signal)
@@ -104,7 +103,7 @@ describe('a connection over the built-in WebSocket', () => {
     socket.close()
     assert.equal(await readAll(socket), 0)
     const refused = transport.openSocket({ ...request, signal })
-    StandIn.made.at(-1)?.onerror?.()
+    FakeWebSocket.instances.at(-1)?.onerror?.({})
     await assert.rejects(
       refused,
       (error) => error instanceof ConnectionError && /cannot connect to https:\/\/example.org/.test(error.message),

@@ -1,24 +1,24 @@
-// Requests over `fetch` and the built-in WebSocket: for browsers, and for every other place that has them. Certificates are the browser's own.
+// Transport over `fetch` and the built-in WebSocket, for browsers. TLS is configured in the browser.
 
-import { identityNames, identityOf } from '../api/identity.js'
-import { refuseUnknownOptions } from '../base/known-options.js'
-import { onAbort } from '../base/on-abort.js'
-import { BoundedBody } from './bounded-body.js'
-import { BrowserMessageSocket, type BuiltInSocket } from './browser-socket.js'
-import { ConfigError, ConnectionError, closedError } from './errors.js'
-import { fetchTransportNames } from './option-names.js'
-import { connectionError } from './requester.js'
+import { identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { onAbort } from '@cluster-apiserver/api/base/async/on-abort.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
+import { ConfigError, ConnectionError, closedError, connectionError } from '../errors.js'
+import { BoundedBody } from './byte-buffer.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
+import { type WebSocketLike, WebSocketMessages } from './web-socket-messages.js'
 
 export interface FetchTransportSettings {
-  /** Left out: the place that the page comes from. */
+  /** Default: the origin of the page. */
   readonly server?: string
-  /** Such as `include`, where cookies of a proxy say who it is. */
+  /** `include` if a proxy authenticates by cookies. */
   readonly credentials?: 'include' | 'omit' | 'same-origin'
 }
 
-interface Surroundings {
-  readonly WebSocket?: new (url: string, protocols: readonly string[]) => BuiltInSocket
+const fetchTransportNames: OptionNames<FetchTransportSettings> = { server: true, credentials: true }
+
+interface BrowserGlobals {
+  readonly WebSocket?: new (url: string, protocols: readonly string[]) => WebSocketLike
   readonly location?: { readonly origin: string }
 }
 
@@ -30,56 +30,56 @@ export class FetchTransport implements Transport {
   constructor(settings: FetchTransportSettings = {}) {
     refuseUnknownOptions('FetchTransport', settings, fetchTransportNames)
     this.settings = settings
-    this.server = (settings.server ?? (globalThis as Surroundings).location?.origin ?? '').replace(/\/$/, '')
+    this.server = (settings.server ?? (globalThis as BrowserGlobals).location?.origin ?? '').replace(/\/$/, '')
   }
 
   async send(request: TransportRequest): Promise<TransportResponse> {
     const headers = headersOf(request.headers)
     const { credentials } = this.settings
-    const { signal: own } = this.controller
+    const { signal: closeSignal } = this.controller
     try {
       const response = await fetch(`${this.server}${request.path}`, {
         method: request.method,
         headers,
         ...(request.body === undefined ? {} : { body: request.body }),
         ...(credentials === undefined ? {} : { credentials }),
-        signal: request.signal === undefined ? own : AbortSignal.any([own, request.signal]),
-        // Never followed: what is sent, and in whose name, is for this server only.
+        signal: request.signal === undefined ? closeSignal : AbortSignal.any([closeSignal, request.signal]),
+        // A redirect would send credentials to another server.
         redirect: 'manual',
       })
-      return responseOf(response, (thrown) => connectionError(thrown, `the answer of ${this.server} broke off`, request.signal))
+      return responseOf(response, (thrown) => connectionError(thrown, `the response of ${this.server} broke off`, request.signal))
     } catch (thrown) {
       throw connectionError(thrown, `${request.method} ${this.server}`, request.signal)
     }
   }
 
-  /** A browser can send no headers with it: a token goes in the name of a protocol. */
+  /** Sends the token as a subprotocol: browsers cannot set headers of a WebSocket request. */
   openSocket({ path, protocols, credential, signal }: SocketRequest): Promise<MessageSocket> {
-    const { WebSocket: Socket } = globalThis as Surroundings
-    if (Socket === undefined) return Promise.reject(new ConnectionError('there is no WebSocket here'))
+    const { WebSocket: Socket } = globalThis as BrowserGlobals
+    if (Socket === undefined) return Promise.reject(new ConnectionError('this environment has no WebSocket'))
     const token = /^Bearer (.+)$/.exec(credential.authorization ?? '')?.[1]
     const offered = token === undefined ? protocols : [...protocols, ...tokenProtocols(token)]
     const signals = [this.controller.signal, ...(signal === undefined ? [] : [signal])]
     return new Promise((resolve, reject) => {
-      for (const each of signals) each.throwIfAborted()
+      for (const source of signals) source.throwIfAborted()
       const socket = new Socket(`${this.server.replace(/^http/, 'ws')}${path}`, offered)
       socket.binaryType = 'arraybuffer'
-      let opened: BrowserMessageSocket | undefined
+      let opened: WebSocketMessages | undefined
       const stop = (reason: unknown): void => {
-        if (opened !== undefined) opened.cutOff(reason)
+        if (opened !== undefined) opened.abort(reason)
         else socket.close()
         reject(reason)
       }
-      const leaves = signals.map((each) => onAbort(each, () => stop(each.reason)))
-      const leave = (): void => {
-        for (const each of leaves) each()
+      const unsubscribers = signals.map((source) => onAbort(source, () => stop(source.reason)))
+      const unsubscribe = (): void => {
+        for (const unsubscribeOne of unsubscribers) unsubscribeOne()
       }
       const fail = (): void => {
-        leave()
+        unsubscribe()
         reject(new ConnectionError(`cannot connect to ${this.server}`))
       }
       socket.onopen = () => {
-        opened = new BrowserMessageSocket(socket, leave)
+        opened = new WebSocketMessages(socket, { onClose: unsubscribe })
         resolve(opened)
       }
       socket.onerror = fail
@@ -87,19 +87,19 @@ export class FetchTransport implements Transport {
     })
   }
 
-  /** Ends what is under way, connections included. */
+  /** Aborts all requests and WebSockets. */
   close(): void {
     this.controller.abort(closedError())
   }
 }
 
-/** Several values of one header would be sent as one, and a user who is in two groups would be in another one. */
+/** Rejects repeated headers: `fetch` joins their values, so two impersonated groups would become one. */
 function headersOf(headers: TransportRequest['headers']): Headers {
   const sent = new Headers()
   for (const [name, value] of Object.entries(headers)) {
     const values = typeof value === 'string' ? [value] : value
-    if (values.length > 1) throw new ConfigError(`fetch can send one value of the header ${name}, and here are ${values.length}`)
-    for (const one of values) sent.set(name, one)
+    if (values.length > 1) throw new ConfigError(`fetch can send only one value of the header ${name}, not ${values.length}`)
+    for (const text of values) sent.set(name, text)
   }
   return sent
 }
@@ -111,7 +111,7 @@ const tokenProtocols = (token: string): readonly string[] => {
 
 function responseOf(response: Response, explain: (thrown: unknown) => unknown): TransportResponse {
   return {
-    // Browsers say of a redirect only that it is one.
+    // Browsers hide the status of a redirect.
     status: response.type === 'opaqueredirect' ? 302 : response.status,
     header: (name) => response.headers.get(name) ?? '',
     text: async () => {

@@ -1,37 +1,34 @@
-// Messages that have come and wait until they are read, and how it ended; the one who reads waits for the next one.
+// Queue of received messages for one reader, with end and failure.
 
 export class MessageQueue {
-  /** How many bytes wait. */
   bytes = 0
-  /** Those before `first` were taken: to take the first of a long array away would move all others, each time. */
-  private waiting: (Uint8Array | undefined)[] = []
+  /** Messages before `first` are consumed: shifting a long array on each read would be quadratic. */
+  private messages: (Uint8Array | undefined)[] = []
   private first = 0
   private wake: () => void = () => undefined
   private hasEnded = false
   private failure: unknown
 
-  /** How many messages wait. */
   get length(): number {
-    return this.waiting.length - this.first
+    return this.messages.length - this.first
   }
 
-  get isOver(): boolean {
+  get isEnded(): boolean {
     return this.hasEnded
   }
 
-  /** What ended it, where it did not end well. */
   get reason(): unknown {
     return this.failure
   }
 
   push(message: Uint8Array): void {
     if (this.hasEnded) return
-    this.waiting.push(message)
+    this.messages.push(message)
     this.bytes += message.length
     this.wake()
   }
 
-  /** What has come before is still read. The first reason counts. */
+  /** Queued messages remain readable. Later calls are ignored. */
   end(failure?: unknown): void {
     if (this.hasEnded) return
     this.hasEnded = true
@@ -39,10 +36,10 @@ export class MessageQueue {
     this.wake()
   }
 
-  /** For one reader. `onTaken`: there is room again. Throws the failure after the last message. */
+  /** Calls `onTaken` after each message leaves the queue. Throws the failure after the last message. */
   async *read(onTaken: () => void = () => undefined): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
-      const message = this.take()
+      const message = this.shift()
       if (message !== undefined) {
         this.bytes -= message.length
         onTaken()
@@ -56,12 +53,12 @@ export class MessageQueue {
     }
   }
 
-  private take(): Uint8Array | undefined {
-    const message = this.waiting[this.first]
+  private shift(): Uint8Array | undefined {
+    const message = this.messages[this.first]
     if (message === undefined) return undefined
-    this.waiting[this.first++] = undefined
-    if (this.first * 2 >= this.waiting.length) {
-      this.waiting = this.waiting.slice(this.first)
+    this.messages[this.first++] = undefined
+    if (this.first * 2 >= this.messages.length) {
+      this.messages = this.messages.slice(this.first)
       this.first = 0
     }
     return message

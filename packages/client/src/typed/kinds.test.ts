@@ -1,16 +1,22 @@
-// The client's table of kinds against the server's: the same kinds, names, scopes and subresources, each with the type of its own schema.
+// Table of kinds of the typed client compared with the server's definitions and the types of the schemas.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { ResourceDefinition } from '../../api/definition.js'
-import { definitions } from '../../resources/index.js'
+import type { ResourceDefinition } from '@cluster-apiserver/api/api/definition/resource-definition.js'
+import { definitions } from '@cluster-apiserver/api/resources/index.js'
 import { Collection } from '../collection.js'
-import { PodCollection } from '../pod-collection.js'
-import { NamespaceCollection, ReviewCollection, ScaledCollection, StatusCollection } from './collections.js'
-import { kinds } from './kinds.js'
-import type { GroupEntry, KindEntry } from './typed-client.js'
+import { PodCollection } from '../pods/pod-collection.js'
+import {
+  type GroupEntry,
+  type KindEntry,
+  kinds,
+  NamespaceCollection,
+  ReviewCollection,
+  ScaledCollection,
+  StatusCollection,
+} from './kinds.js'
 
 interface Row {
   readonly id: string
@@ -39,16 +45,17 @@ const served = (definitions as readonly ResourceDefinition[]).flatMap((definitio
     })),
 )
 
-test('every kind and version that the server serves, and no other', () => {
+test('the table has exactly the kinds and versions that the server serves', () => {
   assert.deepEqual(rows.map(({ id }) => id).toSorted(), served.map(({ id }) => id).toSorted())
 })
 
-test('collections have the subresources that the server has', () => {
+test('collection classes have the status and scale subresources of the server', () => {
   const byId = new Map(rows.map(({ id, entry }) => [id, entry.type as unknown]))
   for (const { id, definition } of served) {
     const type = byId.get(id) as { readonly prototype: object }
-    const has = (name: string): boolean => definition.subresources?.some((one) => one.name === name) ?? false
-    const isA = (...types: readonly unknown[]): boolean => types.some((one) => one === type || Object.getPrototypeOf(type) === one)
+    const has = (name: string): boolean => definition.subresources?.some((candidate) => candidate.name === name) ?? false
+    const isA = (...types: readonly unknown[]): boolean =>
+      types.some((candidate) => candidate === type || Object.getPrototypeOf(type) === candidate)
     assert.equal(type === ReviewCollection, definition.verbs?.join() === 'create', id)
     if (type === ReviewCollection) continue
     assert.equal('status' in type.prototype, has('status'), `${id}: status`)
@@ -57,9 +64,9 @@ test('collections have the subresources that the server has', () => {
   }
 })
 
-/** Types are gone when tests run, so the texts are compared: an interface must be of the schema with its own name and version. */
-test('each entry has the type of its kind and version', () => {
-  const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../../src/client/typed/${name}`, import.meta.url)), 'utf8')
+/** Compares source texts, because types do not exist at run time. */
+test('each entry has the interface of its kind, group and version', () => {
+  const read = (name: string): string => readFileSync(fileURLToPath(new URL(`../../src/typed/${name}`, import.meta.url)), 'utf8')
   const types = new Map(
     [...read('types.ts').matchAll(/^export interface (\w+) extends (\w+)\.(\w+) \{\}$/gm)].map(([, name = '', module = '', type = '']) => [
       name,

@@ -1,24 +1,77 @@
-// Every kind that the server knows by itself, under the word that the client has for it, with the type of its objects. The words are the
-// plurals with their capitals; a test holds this table against the definitions.
+// Table of built-in kinds by group, version and accessor name. A test compares it with the server's definitions.
 
-import type { GroupName } from '../../api/identity.js'
+import type { GroupName } from '@cluster-apiserver/api/api/identity.js'
 import { Collection, type CollectionSettings } from '../collection.js'
-import { PodCollection } from '../pod-collection.js'
-import {
-  CertificateRequestCollection,
-  NamespaceCollection,
-  ReviewCollection,
-  ScaledCollection,
-  ServiceAccountCollection,
-  StatusCollection,
-} from './collections.js'
-import type { GroupEntry, KindEntry, NamespacedKind } from './typed-client.js'
+import type { ApiObject } from '../objects/objects.js'
+import { PodCollection } from '../pods/pod-collection.js'
+import type { WriteOptions } from '../requests/request-options.js'
 import type * as types from './types.js'
+import type { CertificateSigningRequest, Namespace, Scale, ServiceAccount, TokenRequest } from './types.js'
+
+export class StatusCollection<T extends ApiObject> extends Collection<T> {
+  get status(): Collection<T> {
+    return this.subresource('status')
+  }
+}
+
+export class ScaledCollection<T extends ApiObject> extends StatusCollection<T> {
+  get scale(): Collection<Scale> {
+    return this.subresource('scale')
+  }
+}
+
+export class NamespaceCollection extends StatusCollection<Namespace> {
+  get finalize(): Collection<Namespace> {
+    return this.subresource('finalize')
+  }
+}
+
+class CertificateRequestCollection extends StatusCollection<CertificateSigningRequest> {
+  get approval(): Collection<CertificateSigningRequest> {
+    return this.subresource('approval')
+  }
+}
+
+class ServiceAccountCollection extends Collection<ServiceAccount> {
+  /** Creates a TokenRequest: a bound, expiring token of the service account. */
+  createToken(name: string, spec: NonNullable<TokenRequest['spec']> = {}, options: WriteOptions = {}): Promise<TokenRequest> {
+    return this.subresource('token').createFor<TokenRequest>(name, { spec }, options)
+  }
+}
+
+/** Reviews and bindings: kinds that are created but not stored. */
+export class ReviewCollection<T extends ApiObject> {
+  private readonly collection: Collection<T>
+
+  constructor(settings: CollectionSettings) {
+    this.collection = new Collection(settings)
+  }
+
+  create(review: T, options: WriteOptions = {}): Promise<T> {
+    return this.collection.create(review, options)
+  }
+}
+
+/** Entry of the table; `C` is the collection class of the kind. */
+export interface KindEntry<C> {
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly type: new (settings: CollectionSettings) => C
+}
+
+export interface NamespacedKind<C> extends KindEntry<C> {
+  readonly namespaced: true
+}
+
+export interface GroupEntry<Versions> {
+  readonly group: GroupName
+  readonly versions: Versions
+}
 
 type CollectionType<C> = new (settings: CollectionSettings) => C
 
 const namespaced = <C>(kind: string, type: CollectionType<C>): NamespacedKind<C> => ({ kind, namespaced: true, type })
-const global = <C>(kind: string, type: CollectionType<C>): KindEntry<C> & { readonly namespaced: false } => ({
+const clusterScoped = <C>(kind: string, type: CollectionType<C>): KindEntry<C> & { readonly namespaced: false } => ({
   kind,
   namespaced: false,
   type,
@@ -29,15 +82,15 @@ export const kinds = {
   core: group('', {
     v1: {
       bindings: namespaced('Binding', ReviewCollection<types.Binding>),
-      componentStatuses: global('ComponentStatus', Collection<types.ComponentStatus>),
+      componentStatuses: clusterScoped('ComponentStatus', Collection<types.ComponentStatus>),
       configMaps: namespaced('ConfigMap', Collection<types.ConfigMap>),
       endpoints: namespaced('Endpoints', Collection<types.Endpoints>),
       events: namespaced('Event', Collection<types.Event>),
       limitRanges: namespaced('LimitRange', Collection<types.LimitRange>),
-      namespaces: global('Namespace', NamespaceCollection),
-      nodes: global('Node', StatusCollection<types.Node>),
+      namespaces: clusterScoped('Namespace', NamespaceCollection),
+      nodes: clusterScoped('Node', StatusCollection<types.Node>),
       persistentVolumeClaims: namespaced('PersistentVolumeClaim', StatusCollection<types.PersistentVolumeClaim>),
-      persistentVolumes: global('PersistentVolume', StatusCollection<types.PersistentVolume>),
+      persistentVolumes: clusterScoped('PersistentVolume', StatusCollection<types.PersistentVolume>),
       podTemplates: namespaced('PodTemplate', Collection<types.PodTemplate>),
       pods: namespaced('Pod', PodCollection),
       replicationControllers: namespaced('ReplicationController', ScaledCollection<types.ReplicationController>),
@@ -51,12 +104,15 @@ export const kinds = {
     { stem: 'admissionregistration' },
     {
       v1: {
-        mutatingWebhookConfigurations: global('MutatingWebhookConfiguration', Collection<types.MutatingWebhookConfiguration>),
-        validatingWebhookConfigurations: global('ValidatingWebhookConfiguration', Collection<types.ValidatingWebhookConfiguration>),
+        mutatingWebhookConfigurations: clusterScoped('MutatingWebhookConfiguration', Collection<types.MutatingWebhookConfiguration>),
+        validatingWebhookConfigurations: clusterScoped('ValidatingWebhookConfiguration', Collection<types.ValidatingWebhookConfiguration>),
       },
       v1alpha1: {
-        validatingAdmissionPolicies: global('ValidatingAdmissionPolicy', Collection<types.ValidatingAdmissionPolicy>),
-        validatingAdmissionPolicyBindings: global('ValidatingAdmissionPolicyBinding', Collection<types.ValidatingAdmissionPolicyBinding>),
+        validatingAdmissionPolicies: clusterScoped('ValidatingAdmissionPolicy', Collection<types.ValidatingAdmissionPolicy>),
+        validatingAdmissionPolicyBindings: clusterScoped(
+          'ValidatingAdmissionPolicyBinding',
+          Collection<types.ValidatingAdmissionPolicyBinding>,
+        ),
       },
     },
   ),
@@ -64,7 +120,7 @@ export const kinds = {
     { stem: 'apiextensions' },
     {
       v1: {
-        customResourceDefinitions: global('CustomResourceDefinition', StatusCollection<types.CustomResourceDefinition>),
+        customResourceDefinitions: clusterScoped('CustomResourceDefinition', StatusCollection<types.CustomResourceDefinition>),
       },
     },
   ),
@@ -72,7 +128,7 @@ export const kinds = {
     { stem: 'apiregistration' },
     {
       v1: {
-        apiServices: global('APIService', StatusCollection<types.APIService>),
+        apiServices: clusterScoped('APIService', StatusCollection<types.APIService>),
       },
     },
   ),
@@ -89,10 +145,10 @@ export const kinds = {
     { stem: 'authentication' },
     {
       v1alpha1: {
-        selfSubjectReviews: global('SelfSubjectReview', ReviewCollection<types.SelfSubjectReview>),
+        selfSubjectReviews: clusterScoped('SelfSubjectReview', ReviewCollection<types.SelfSubjectReview>),
       },
       v1: {
-        tokenReviews: global('TokenReview', ReviewCollection<types.TokenReview>),
+        tokenReviews: clusterScoped('TokenReview', ReviewCollection<types.TokenReview>),
       },
     },
   ),
@@ -101,9 +157,9 @@ export const kinds = {
     {
       v1: {
         localSubjectAccessReviews: namespaced('LocalSubjectAccessReview', ReviewCollection<types.LocalSubjectAccessReview>),
-        selfSubjectAccessReviews: global('SelfSubjectAccessReview', ReviewCollection<types.SelfSubjectAccessReview>),
-        selfSubjectRulesReviews: global('SelfSubjectRulesReview', ReviewCollection<types.SelfSubjectRulesReview>),
-        subjectAccessReviews: global('SubjectAccessReview', ReviewCollection<types.SubjectAccessReview>),
+        selfSubjectAccessReviews: clusterScoped('SelfSubjectAccessReview', ReviewCollection<types.SelfSubjectAccessReview>),
+        selfSubjectRulesReviews: clusterScoped('SelfSubjectRulesReview', ReviewCollection<types.SelfSubjectRulesReview>),
+        subjectAccessReviews: clusterScoped('SubjectAccessReview', ReviewCollection<types.SubjectAccessReview>),
       },
     },
   ),
@@ -125,7 +181,7 @@ export const kinds = {
     { stem: 'certificates' },
     {
       v1: {
-        certificateSigningRequests: global('CertificateSigningRequest', CertificateRequestCollection),
+        certificateSigningRequests: clusterScoped('CertificateSigningRequest', CertificateRequestCollection),
       },
     },
   ),
@@ -157,12 +213,12 @@ export const kinds = {
     { stem: 'flowcontrol.apiserver' },
     {
       v1beta3: {
-        flowSchemas: global('FlowSchema', StatusCollection<types.FlowSchema>),
-        priorityLevelConfigurations: global('PriorityLevelConfiguration', StatusCollection<types.PriorityLevelConfiguration>),
+        flowSchemas: clusterScoped('FlowSchema', StatusCollection<types.FlowSchema>),
+        priorityLevelConfigurations: clusterScoped('PriorityLevelConfiguration', StatusCollection<types.PriorityLevelConfiguration>),
       },
       v1beta2: {
-        flowSchemas: global('FlowSchema', StatusCollection<types.FlowSchemaV1beta2>),
-        priorityLevelConfigurations: global('PriorityLevelConfiguration', StatusCollection<types.PriorityLevelConfigurationV1beta2>),
+        flowSchemas: clusterScoped('FlowSchema', StatusCollection<types.FlowSchemaV1beta2>),
+        priorityLevelConfigurations: clusterScoped('PriorityLevelConfiguration', StatusCollection<types.PriorityLevelConfigurationV1beta2>),
       },
     },
   ),
@@ -170,7 +226,7 @@ export const kinds = {
     { stem: 'internal.apiserver' },
     {
       v1alpha1: {
-        storageVersions: global('StorageVersion', StatusCollection<types.StorageVersion>),
+        storageVersions: clusterScoped('StorageVersion', StatusCollection<types.StorageVersion>),
       },
     },
   ),
@@ -178,10 +234,10 @@ export const kinds = {
     { stem: 'networking' },
     {
       v1alpha1: {
-        clusterCIDRs: global('ClusterCIDR', Collection<types.ClusterCIDR>),
+        clusterCIDRs: clusterScoped('ClusterCIDR', Collection<types.ClusterCIDR>),
       },
       v1: {
-        ingressClasses: global('IngressClass', Collection<types.IngressClass>),
+        ingressClasses: clusterScoped('IngressClass', Collection<types.IngressClass>),
         ingresses: namespaced('Ingress', StatusCollection<types.Ingress>),
         networkPolicies: namespaced('NetworkPolicy', StatusCollection<types.NetworkPolicy>),
       },
@@ -191,7 +247,7 @@ export const kinds = {
     { stem: 'node' },
     {
       v1: {
-        runtimeClasses: global('RuntimeClass', Collection<types.RuntimeClass>),
+        runtimeClasses: clusterScoped('RuntimeClass', Collection<types.RuntimeClass>),
       },
     },
   ),
@@ -204,8 +260,8 @@ export const kinds = {
     { stem: 'rbac.authorization' },
     {
       v1: {
-        clusterRoleBindings: global('ClusterRoleBinding', Collection<types.ClusterRoleBinding>),
-        clusterRoles: global('ClusterRole', Collection<types.ClusterRole>),
+        clusterRoleBindings: clusterScoped('ClusterRoleBinding', Collection<types.ClusterRoleBinding>),
+        clusterRoles: clusterScoped('ClusterRole', Collection<types.ClusterRole>),
         roleBindings: namespaced('RoleBinding', Collection<types.RoleBinding>),
         roles: namespaced('Role', Collection<types.Role>),
       },
@@ -218,7 +274,7 @@ export const kinds = {
         podSchedulings: namespaced('PodScheduling', StatusCollection<types.PodScheduling>),
         resourceClaimTemplates: namespaced('ResourceClaimTemplate', Collection<types.ResourceClaimTemplate>),
         resourceClaims: namespaced('ResourceClaim', StatusCollection<types.ResourceClaim>),
-        resourceClasses: global('ResourceClass', Collection<types.ResourceClass>),
+        resourceClasses: clusterScoped('ResourceClass', Collection<types.ResourceClass>),
       },
     },
   ),
@@ -226,7 +282,7 @@ export const kinds = {
     { stem: 'scheduling' },
     {
       v1: {
-        priorityClasses: global('PriorityClass', Collection<types.PriorityClass>),
+        priorityClasses: clusterScoped('PriorityClass', Collection<types.PriorityClass>),
       },
     },
   ),
@@ -234,11 +290,11 @@ export const kinds = {
     { stem: 'storage' },
     {
       v1: {
-        csiDrivers: global('CSIDriver', Collection<types.CSIDriver>),
-        csiNodes: global('CSINode', Collection<types.CSINode>),
+        csiDrivers: clusterScoped('CSIDriver', Collection<types.CSIDriver>),
+        csiNodes: clusterScoped('CSINode', Collection<types.CSINode>),
         csiStorageCapacities: namespaced('CSIStorageCapacity', Collection<types.CSIStorageCapacity>),
-        storageClasses: global('StorageClass', Collection<types.StorageClass>),
-        volumeAttachments: global('VolumeAttachment', StatusCollection<types.VolumeAttachment>),
+        storageClasses: clusterScoped('StorageClass', Collection<types.StorageClass>),
+        volumeAttachments: clusterScoped('VolumeAttachment', StatusCollection<types.VolumeAttachment>),
       },
       v1beta1: {
         csiStorageCapacities: namespaced('CSIStorageCapacity', Collection<types.CSIStorageCapacityV1beta1>),

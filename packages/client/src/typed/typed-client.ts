@@ -1,36 +1,19 @@
-// The client with a word for every kind that the server knows by itself: `client.apps.v1.deployments('shop')`.
+// Typed client: accessors for all built-in kinds, such as `client.apps.v1.deployments('shop')`.
 
-import type { GroupName } from '../../api/identity.js'
 import { Client, type ClientSettings } from '../client.js'
-import type { CollectionSettings } from '../collection.js'
-import type { Impersonation } from '../impersonation.js'
-import { type Kinds, kinds } from './kinds.js'
+import type { Impersonation } from '../requests/impersonation.js'
+import { type GroupEntry, type KindEntry, type Kinds, kinds, type NamespacedKind } from './kinds.js'
 
-/** A kind as the table names it; `C` is what its objects are reached through. */
-export interface KindEntry<C> {
-  readonly kind: string
-  readonly namespaced: boolean
-  readonly type: new (settings: CollectionSettings) => C
-}
+/** Accessors of namespaced kinds take a namespace; without one they mean all namespaces. */
+type Accessor<Entry> =
+  Entry extends NamespacedKind<infer C> ? (namespace?: string) => C : Entry extends KindEntry<infer C> ? () => C : never
 
-export interface NamespacedKind<C> extends KindEntry<C> {
-  readonly namespaced: true
-}
-
-export interface GroupEntry<Versions> {
-  readonly group: GroupName
-  readonly versions: Versions
-}
-
-/** Namespaced ones take a namespace; without one they are those of all namespaces. */
-type Access<Entry> = Entry extends NamespacedKind<infer C> ? (namespace?: string) => C : Entry extends KindEntry<infer C> ? () => C : never
-
-type Accesses<Group> =
+type Accessors<Group> =
   Group extends GroupEntry<infer Versions>
-    ? { readonly [Version in keyof Versions]: { readonly [Name in keyof Versions[Version]]: Access<Versions[Version][Name]> } }
+    ? { readonly [Version in keyof Versions]: { readonly [Name in keyof Versions[Version]]: Accessor<Versions[Version][Name]> } }
     : never
 
-export type TypedGroups = { readonly [Group in keyof Kinds]: Accesses<Kinds[Group]> }
+export type TypedGroups = { readonly [Group in keyof Kinds]: Accessors<Kinds[Group]> }
 
 export interface TypedClient extends Client, TypedGroups {
   as(impersonate: Impersonation | undefined): TypedClient
@@ -39,26 +22,25 @@ export interface TypedClient extends Client, TypedGroups {
 type Entries = { readonly [version: string]: { readonly [name: string]: KindEntry<unknown> } }
 
 class ClientWithKinds extends Client {
-  private readonly given: ClientSettings
+  private readonly ownSettings: ClientSettings
 
   constructor(settings: ClientSettings) {
     super(settings)
-    this.given = settings
+    this.ownSettings = settings
   }
 
   override as(impersonate: Impersonation | undefined): TypedClient {
-    return makeTypedClient({ ...this.given, impersonate })
+    return makeTypedClient({ ...this.ownSettings, impersonate })
   }
 
-  /** Functions that make collections, by version and name. */
-  accesses({ group, versions }: GroupEntry<Entries>): object {
+  accessors({ group, versions }: GroupEntry<Entries>): object {
     return Object.fromEntries(
       Object.entries(versions).map(([version, entries]) => [
         version,
         Object.fromEntries(
           Object.entries(entries).map(([name, { kind, namespaced, type: Type }]) => {
             const ref = { group, version, resource: name.toLowerCase(), kind, namespaced }
-            return [name, (namespace?: string) => new Type(this.place(ref, namespace))]
+            return [name, (namespace?: string) => new Type(this.collectionSettings(ref, namespace))]
           }),
         ),
       ]),
@@ -69,12 +51,12 @@ class ClientWithKinds extends Client {
 export function makeTypedClient(settings: ClientSettings): TypedClient {
   const client = new ClientWithKinds(settings)
   for (const [name, group] of Object.entries(kinds)) {
-    let accesses: object | undefined
+    let accessors: object | undefined
     Object.defineProperty(client, name, {
       enumerable: true,
       get: () => {
-        accesses ??= client.accesses(group as GroupEntry<Entries>)
-        return accesses
+        accessors ??= client.accessors(group as GroupEntry<Entries>)
+        return accessors
       },
     })
   }

@@ -1,26 +1,27 @@
-// A copy of a collection that is kept up to date, with listeners that are told of each change after the copy has it.
+// Informer: a local copy of a collection, kept up to date by list and watch, with listeners for changes.
 
-import { refuseUnknownOptions } from '../base/known-options.js'
-import { onAbort } from '../base/on-abort.js'
+import { onAbort } from '@cluster-apiserver/api/base/async/on-abort.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
+import { type ApiObject, keyOf } from '../objects/objects.js'
 import { type Change, type Index, ObjectStore } from './object-store.js'
-import { type ApiObject, keyOf } from './objects.js'
-import { informNames } from './option-names.js'
-import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
+import { type ReflectOptions, type ReflectorUpdate, reflect, reflectNames, type Watchable } from './reflector.js'
 
 export interface InformerOptions<T> extends ReflectOptions {
   readonly indexes?: { readonly [name: string]: Index<T> }
-  /** What is kept of an object, for callers who need only a part of it. */
+  /** Maps an object to the part that is stored. */
   readonly transform?: (object: T) => T
 }
+
+const informNames: OptionNames<InformerOptions<unknown>> = { indexes: true, transform: true, ...reflectNames }
 
 export type ChangeListener<T> = (change: Change<T>) => void
 
 export class Informer<T extends ApiObject> {
-  /** What is there, as far as is known now. */
+  /** The local copy. */
   readonly store: ObjectStore<T>
-  /** Resolves when the first list is in the store; rejects where the informer ends before that. */
+  /** Resolves when the store has the first list; rejects if the informer ends earlier. */
   readonly ready: Promise<void>
-  /** Resolves when the informer was closed, and rejects with an error that ended it. */
+  /** Resolves after `close()` or an abort of the signal; rejects with the error that ended the informer. */
   readonly ended: Promise<void>
   private readonly listeners = new Set<ChangeListener<T>>()
   private readonly controller = new AbortController()
@@ -30,28 +31,27 @@ export class Informer<T extends ApiObject> {
   private isReady = false
   private waiters: (() => void)[] = []
 
-  /** `namespace`: that of all objects, where they are those of one. */
+  /** `namespace`: default of `get`, for informers of a single namespace. */
   constructor(source: Watchable<T>, options: InformerOptions<T> = {}, namespace?: string) {
     refuseUnknownOptions('inform', options, informNames)
     this.options = options
     this.namespace = namespace
     this.store = new ObjectStore(options.indexes)
     const { signal } = options
-    const follow = (): void => this.controller.abort(signal?.reason)
-    if (signal?.aborted === true) follow()
-    const leave = signal && onAbort(signal, follow)
+    const abort = (): void => this.controller.abort(signal?.reason)
+    if (signal?.aborted === true) abort()
+    const unsubscribe = signal && onAbort(signal, abort)
     let becomeReady: () => void = () => undefined
     let fail: (error: unknown) => void = () => undefined
     this.ready = new Promise((resolve, reject) => {
       becomeReady = resolve
       fail = reject
     })
-    // Who does not ask must not be ended by it.
     this.ready.catch(() => undefined)
     this.ended = this.run(source, becomeReady)
       .finally(() => {
         this.controller.abort()
-        leave?.()
+        unsubscribe?.()
         for (const wake of this.waiters.splice(0)) wake()
       })
       .then(
@@ -59,7 +59,6 @@ export class Informer<T extends ApiObject> {
         (thrown) => {
           fail(thrown)
           const { onError } = this.options
-          // Whoever has heard of it elsewhere need not ask how it ended; otherwise it would end without anybody knowing.
           if (!this.isReady || onError !== undefined) this.ended.catch(() => undefined)
           onError?.(thrown)
           throw thrown
@@ -67,17 +66,15 @@ export class Informer<T extends ApiObject> {
       )
   }
 
-  /** The version up to which the store is true. */
+  /** The resourceVersion of the store. */
   get resourceVersion(): string {
     return this.version
   }
 
-  /** Whether the first list is in the store. */
   get hasSynced(): boolean {
     return this.isReady
   }
 
-  /** The namespace can be left out where the informer is for one only. */
   get(name: string, namespace = this.namespace): T | undefined {
     return this.store.get(name, namespace)
   }
@@ -90,7 +87,7 @@ export class Informer<T extends ApiObject> {
     return this.store.byIndex(name, value)
   }
 
-  /** Called for each change, in order, once the store has it; with `replay` first for each object that is there already. The answer ends it. */
+  /** Calls the listener after each change, and with `replay` for each stored object first. Returns a function that removes the listener. */
   onChange(listener: ChangeListener<T>, options: { readonly replay?: boolean } = {}): () => void {
     refuseUnknownOptions('onChange', options, { replay: true })
     if (options.replay === true) for (const object of this.store.values()) listener({ type: 'add', object })
@@ -98,24 +95,23 @@ export class Informer<T extends ApiObject> {
     return () => this.listeners.delete(listener)
   }
 
-  /** Resolves as soon as the store is as wanted. */
-  async until(isThere: (store: ObjectStore<T>) => boolean, signal?: AbortSignal): Promise<void> {
-    const { signal: own } = this.controller
+  /** Resolves when `isMet` returns true for the synced store; rejects if the signal aborts or the informer ends. */
+  async until(isMet: (store: ObjectStore<T>) => boolean, signal?: AbortSignal): Promise<void> {
+    const { signal: closeSignal } = this.controller
     let wake: () => void = () => undefined
-    // Once for all the changes that are waited for.
     const stop = (): void => wake()
-    const leaves = [own, ...(signal === undefined ? [] : [signal])].map((each) => onAbort(each, stop))
+    const unsubscribers = [closeSignal, ...(signal === undefined ? [] : [signal])].map((source) => onAbort(source, stop))
     try {
-      while (!(this.isReady && isThere(this.store))) {
+      while (!(this.isReady && isMet(this.store))) {
         signal?.throwIfAborted()
-        if (own.aborted) throw new Error('the informer was closed')
+        if (closeSignal.aborted) throw new Error('the informer was closed')
         await new Promise<void>((resolve) => {
           wake = resolve
           this.waiters.push(resolve)
         })
       }
     } finally {
-      for (const leave of leaves) leave()
+      for (const unsubscribe of unsubscribers) unsubscribe()
     }
   }
 
@@ -129,9 +125,9 @@ export class Informer<T extends ApiObject> {
 
   private async run(source: Watchable<T>, becomeReady: () => void): Promise<void> {
     const { signal } = this.controller
-    for await (const told of reflect(source, { ...this.options, signal }, { isUntiring: true, readsObjects: true })) {
+    for await (const update of reflect(source, { ...this.options, signal }, { shouldRetryForever: true, shouldParseObjects: true })) {
       if (signal.aborted) return
-      this.take(told)
+      this.applyUpdate(update)
       if (!this.isReady) {
         this.isReady = true
         becomeReady()
@@ -140,31 +136,31 @@ export class Informer<T extends ApiObject> {
     }
   }
 
-  private take(told: Told<T>): void {
-    const { transform = keepAll } = this.options
-    if (told.type === 'list') {
-      this.version = told.resourceVersion
-      this.tell(this.store.replace(told.items, transform))
+  private applyUpdate(update: ReflectorUpdate<T>): void {
+    const { transform = unchanged } = this.options
+    if (update.type === 'list') {
+      this.version = update.resourceVersion
+      this.notify(this.store.replace(update.items, transform))
       return
     }
-    for (const { type, object, resourceVersion } of told.events) {
+    for (const { type, object, resourceVersion } of update.events) {
       this.version = resourceVersion || this.version
       if (type === 'BOOKMARK') continue
-      const kept = transform(object as T)
-      const change = type === 'DELETED' ? this.store.remove(keyOf(object), kept) : this.store.put(kept, object)
-      if (change !== undefined) this.tell([change])
+      const stored = transform(object as T)
+      const change = type === 'DELETED' ? this.store.remove(keyOf(object), stored) : this.store.put(stored, object)
+      if (change !== undefined) this.notify([change])
     }
   }
 
-  /** The store has them all by now, and who comes meanwhile is shown what it has. A listener that throws keeps nobody from what comes next. */
-  private tell(changes: readonly Change<T>[]): void {
+  /** Skips listeners that were added meanwhile, which replay the store, or removed. */
+  private notify(changes: readonly Change<T>[]): void {
     const listeners = [...this.listeners]
     for (const change of changes) {
-      for (const listener of listeners) if (this.listeners.has(listener)) this.tellOne(listener, change)
+      for (const listener of listeners) if (this.listeners.has(listener)) this.notifyListener(listener, change)
     }
   }
 
-  private tellOne(listener: ChangeListener<T>, change: Change<T>): void {
+  private notifyListener(listener: ChangeListener<T>, change: Change<T>): void {
     try {
       listener(change)
     } catch (thrown) {
@@ -178,4 +174,4 @@ export class Informer<T extends ApiObject> {
   }
 }
 
-const keepAll = <T>(object: T): T => object
+const unchanged = <T>(object: T): T => object

@@ -1,38 +1,34 @@
-// The objects that an informer knows, by key and by whatever indexes the caller wants. Everything is read at once, without waiting.
+// Object store of an informer: objects by key (namespace/name) and by the caller's indexes.
 
-import { getOrInsert } from '../base/get-or-insert.js'
-import { type ApiObject, keyOf, storeKey } from './objects.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import { type ApiObject, keyOf, storeKey } from '../objects/objects.js'
 
-/** Under which values an object is found. */
 export type Index<T> = (object: T) => string | readonly string[] | undefined
 
 export interface Change<T> {
   readonly type: 'add' | 'update' | 'delete'
-  /** What is now, and for a deletion what was last. */
   readonly object: T
   readonly old?: T
 }
 
-/** By which one object is told from another, and from what it was before. */
 interface Version {
   readonly uid?: string | undefined
   readonly resourceVersion?: string | undefined
 }
 
-/** Servers that give no versions say nothing of whether something is as it was. */
-const isSame = (known: Version | undefined, came: Version | undefined): boolean =>
-  known?.resourceVersion !== undefined && known.resourceVersion === came?.resourceVersion && known.uid === came.uid
+/** False if the server sends no resourceVersion: the object may have changed. */
+const isSameVersion = (stored: Version | undefined, received: Version | undefined): boolean =>
+  stored?.resourceVersion !== undefined && stored.resourceVersion === received?.resourceVersion && stored.uid === received.uid
 
 const versionOf = ({ metadata }: ApiObject): Version => ({ uid: metadata?.uid, resourceVersion: metadata?.resourceVersion })
 
 export class ObjectStore<T extends ApiObject> {
   private readonly objects = new Map<string, T>()
-  /** Which one came, where another is kept of it: that need not say so. */
   private readonly versions = new Map<string, Version>()
-  private readonly indexes: ReadonlyMap<string, { readonly of: Index<T>; readonly keys: Map<string, Set<string>> }>
+  private readonly indexes: ReadonlyMap<string, { readonly computeValues: Index<T>; readonly keys: Map<string, Set<string>> }>
 
   constructor(indexes: { readonly [name: string]: Index<T> } = {}) {
-    this.indexes = new Map(Object.entries(indexes).map(([name, of]) => [name, { of, keys: new Map() }]))
+    this.indexes = new Map(Object.entries(indexes).map(([name, computeValues]) => [name, { computeValues, keys: new Map() }]))
   }
 
   get size(): number {
@@ -43,7 +39,6 @@ export class ObjectStore<T extends ApiObject> {
     return this.objects.get(storeKey(name, namespace))
   }
 
-  /** All of them, or those of a namespace. */
   list(namespace?: string): readonly T[] {
     if (namespace === undefined) return [...this.objects.values()]
     return [...this.objects.values()].filter(({ metadata }) => metadata?.namespace === namespace)
@@ -57,25 +52,23 @@ export class ObjectStore<T extends ApiObject> {
     return this.objects.values()
   }
 
-  /** Those that an index has under a value. */
   byIndex(name: string, value: string): readonly T[] {
     const index = this.indexes.get(name)
-    if (index === undefined) throw new TypeError(`there is no index ${JSON.stringify(name)}`)
+    if (index === undefined) throw new TypeError(`unknown index ${JSON.stringify(name)}`)
     return [...(index.keys.get(value) ?? [])].map((key) => this.objects.get(key) as T)
   }
 
-  /** Every value that an index knows. */
   indexValues(name: string): readonly string[] {
     return [...(this.indexes.get(name)?.keys.keys() ?? [])]
   }
 
-  /** An object as it is now, or what is kept of the one that came. Undefined where that is what was known. */
-  put(object: T, came: ApiObject = object): Change<T> | undefined {
-    const key = keyOf(came)
+  /** Stores `object`, the transformed `received`. Returns undefined if the version is already stored. */
+  put(object: T, received: ApiObject = object): Change<T> | undefined {
+    const key = keyOf(received)
     const old = this.objects.get(key)
-    if (old !== undefined && isSame(this.cameAs(key, old), came.metadata)) return undefined
+    if (old !== undefined && isSameVersion(this.receivedVersion(key, old), received.metadata)) return undefined
     this.objects.set(key, object)
-    if (object !== came) this.versions.set(key, versionOf(came))
+    if (object !== received) this.versions.set(key, versionOf(received))
     this.reindex(key, old, object)
     return old === undefined ? { type: 'add', object } : { type: 'update', object, old }
   }
@@ -89,29 +82,29 @@ export class ObjectStore<T extends ApiObject> {
     return { type: 'delete', object: last ?? old, old }
   }
 
-  /** Everything that there is now; what else was known is gone. The changes, those that take away first. */
-  replace(objects: readonly T[], keep: (object: T) => T = (object) => object): readonly Change<T>[] {
+  /** Replaces all objects. Returns the changes, deletions first. */
+  replace(objects: readonly T[], transform: (object: T) => T = (object) => object): readonly Change<T>[] {
     const uids = new Map(objects.map((object) => [keyOf(object), object.metadata?.uid]))
     const changes: (Change<T> | undefined)[] = []
     for (const [key, old] of [...this.objects]) {
-      if (!uids.has(key) || uids.get(key) !== this.cameAs(key, old)?.uid) changes.push(this.remove(key))
+      if (!uids.has(key) || uids.get(key) !== this.receivedVersion(key, old)?.uid) changes.push(this.remove(key))
     }
-    for (const object of objects) changes.push(this.put(keep(object), object))
+    for (const object of objects) changes.push(this.put(transform(object), object))
     return changes.filter((change) => change !== undefined)
   }
 
-  private cameAs(key: string, kept: T): Version | undefined {
-    return this.versions.get(key) ?? kept.metadata
+  private receivedVersion(key: string, stored: T): Version | undefined {
+    return this.versions.get(key) ?? stored.metadata
   }
 
   private reindex(key: string, old: T | undefined, object: T | undefined): void {
-    for (const { of, keys } of this.indexes.values()) {
-      for (const value of old === undefined ? [] : valuesOf(of(old))) {
+    for (const { computeValues, keys } of this.indexes.values()) {
+      for (const value of old === undefined ? [] : valuesOf(computeValues(old))) {
         const found = keys.get(value)
         found?.delete(key)
         if (found?.size === 0) keys.delete(value)
       }
-      for (const value of object === undefined ? [] : valuesOf(of(object))) getOrInsert(keys, value, () => new Set()).add(key)
+      for (const value of object === undefined ? [] : valuesOf(computeValues(object))) getOrInsert(keys, value, () => new Set()).add(key)
     }
   }
 }

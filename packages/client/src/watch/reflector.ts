@@ -1,9 +1,8 @@
-// The one loop behind watches and informers: list, watch from there, and when the watch ends, go on where it was; when that is too long ago,
-// list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
+// Reflector of watches and informers: lists, watches, resumes, and lists again if the version is compacted or too new.
 
-import { timerMs } from '../base/clock.js'
-import { onAbort } from '../base/on-abort.js'
-import { BackOff, type BackOffSettings } from './back-off.js'
+import { onAbort } from '@cluster-apiserver/api/base/async/on-abort.js'
+import { timerMs } from '@cluster-apiserver/api/base/clock.js'
+import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import {
   ConnectionError,
   CredentialError,
@@ -13,78 +12,84 @@ import {
   isVersionTooLarge,
   StatusError,
   TimeoutError,
-} from './errors.js'
-import { PageProgress } from './list-pages.js'
-import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
-import type { ListOptions, RequestOptions, SelectOptions } from './query.js'
+} from '../errors.js'
+import { PageProgress } from '../objects/list-pages.js'
+import type { ApiObject, ObjectList, WatchEvent } from '../objects/objects.js'
+import { type ListOptions, type RequestOptions, type SelectOptions, selectNames } from '../requests/request-options.js'
+import { sleep } from '../requests/requester.js'
 import type { RawWatchOptions } from './watch-stream.js'
 
-/** What is listed and watched. */
 export interface Watchable<T> {
   list(options: ListOptions): Promise<ObjectList<T>>
   openWatch(options: RawWatchOptions): Promise<AsyncIterable<readonly WatchEvent<T>[]>>
 }
 
 export interface ReflectOptions extends SelectOptions, Pick<RequestOptions, 'signal'> {
-  /** Of the pages in which objects are listed; by default 500. */
+  /** Page size of lists. Default: 500. */
   readonly limit?: number
-  /**
-   * Told of what went wrong before it is tried again. What is not worth a try (403, 404, 400) ends a watch instead, and is thrown; an informer
-   * that has begun goes on trying after that as well.
-   */
+  /** Called before each retry, and with the error that ends an informer. Errors such as 403 end a watch, but no synced informer. */
   readonly onError?: (error: unknown) => void
   readonly backOff?: BackOffSettings
-  /** Each watch is ended by the server after about this time, so that lost connections are noticed; by default 300. */
+  /** Seconds after which the server ends each watch request, which detects lost connections. Default: 300. */
   readonly timeoutSeconds?: number
-  /** How long each page of a list may take; by default 60 s. */
+  /** Timeout of each page of a list. Default: 60 s. */
   readonly listTimeoutMs?: number
 }
 
-export type Told<T> =
-  /** Everything that there is; what is not in it is gone. */
+export const reflectNames: OptionNames<ReflectOptions> = {
+  ...selectNames,
+  limit: true,
+  onError: true,
+  backOff: true,
+  timeoutSeconds: true,
+  listTimeoutMs: true,
+  signal: true,
+}
+
+export type ReflectorUpdate<T> =
   | { readonly type: 'list'; readonly items: readonly T[]; readonly resourceVersion: string }
   | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
 
-const usualTimeoutSeconds = 300
-/** A connection that says nothing for this long after the server should have ended the watch is dead. */
-const graceSeconds = 30
-const usualListTimeoutMs = 60_000
-const steadyMs = 5000
+const defaultTimeoutSeconds = 300
+/** Time after `timeoutSeconds` until a watch is considered dead. */
+const silenceGraceSeconds = 30
+const defaultListTimeoutMs = 60_000
+const stableWatchMs = 5000
 
-export interface Beginning {
-  /** The version of a list that the caller has already. */
+interface ReflectStart {
+  /** resourceVersion after which the watch starts; undefined: after a list. */
   readonly from?: string | undefined
-  /** Once there was a list, nothing that the server says ends it: who may not read now may do so again, and what is not served may come back. */
-  readonly isUntiring?: boolean
-  /** Who cannot do with a list ends when the version is not kept any more or not there yet, with the error of the server (410, 504). */
+  /** Retries all errors of the server after the first list: permissions and CRDs may come back. */
+  readonly shouldRetryForever?: boolean
+  /** Throws 410 and 504 of an unavailable version instead of listing again. */
   readonly needsHistory?: boolean
-  /** Who reads every object is told only of events that have one: what is no JSON breaks the watch, which is tried again. */
-  readonly readsObjects?: boolean
+  /** Parses every object before its event is yielded, so that invalid JSON restarts the watch. */
+  readonly shouldParseObjects?: boolean
 }
 
-/** Ends only by the signal, when the client is closed, or by an error that is not worth a try. */
+/** Ends if the signal is aborted or the client is closed; throws errors that are not retryable. */
 export async function* reflect<T extends ApiObject>(
   source: Watchable<T>,
   options: ReflectOptions,
-  { from, isUntiring = false, needsHistory = false, readsObjects = false }: Beginning = {},
-): AsyncGenerator<Told<T>, void, undefined> {
+  { from, shouldRetryForever = false, needsHistory = false, shouldParseObjects = false }: ReflectStart = {},
+): AsyncGenerator<ReflectorUpdate<T>, void, undefined> {
   const { signal, onError } = options
   const backOff = new BackOff(options.backOff)
   let version = from
-  let hasBegun = from !== undefined
+  let hasStarted = from !== undefined
   for (;;) {
     try {
       if (version === undefined) {
         const list = await listAll(source, options)
         version = list.resourceVersion
-        hasBegun = true
+        hasStarted = true
         yield list
       }
-      const beganAt = performance.now()
-      const watch = new OneWatch<T>(options)
+      const begunMs = performance.now()
+      const watch = new WatchAttempt<T>(options)
       try {
         for await (const events of await watch.open(source, version)) {
-          if (readsObjects) parseObjects(events)
+          if (shouldParseObjects) parseObjects(events)
           version = events.at(-1)?.resourceVersion || version
           backOff.reset()
           yield { type: 'events', events }
@@ -92,12 +97,12 @@ export async function* reflect<T extends ApiObject>(
       } finally {
         watch.end()
       }
-      // A server that ends watches as soon as they have begun is not asked again and again.
-      if (performance.now() - beganAt > steadyMs) backOff.reset()
+      // Watches without events that end sooner do not reset the back-off.
+      if (performance.now() - begunMs > stableWatchMs) backOff.reset()
     } catch (thrown) {
       if (signal?.aborted === true || isClosedError(thrown)) return
-      if (isLost(thrown) && !needsHistory) version = undefined
-      else if (!isWorthATry(thrown) && !(isUntiring && hasBegun && isClientError(thrown))) throw thrown
+      if (isVersionUnavailable(thrown) && !needsHistory) version = undefined
+      else if (!isRetryable(thrown) && !(shouldRetryForever && hasStarted && isClientError(thrown))) throw thrown
       onError?.(thrown)
     }
     if (signal?.aborted === true) return
@@ -113,23 +118,22 @@ function parseObjects(events: readonly WatchEvent<unknown>[]): void {
   for (const { object } of events) if (object === undefined) return
 }
 
-/** Nobody can watch from there: what happened since is not kept, or the server has never been there, as one that was restored from a backup. */
-const isLost = (thrown: unknown): boolean => isExpired(thrown) || isVersionTooLarge(thrown)
+/** True if the version is compacted, or newer than the server's state, such as after a restore from backup. */
+const isVersionUnavailable = (thrown: unknown): boolean => isExpired(thrown) || isVersionTooLarge(thrown)
 
-/** Connections come back, and so do servers and what gives credentials; what a client may not do it will not be allowed to do in a moment. */
-const isWorthATry = (thrown: unknown): boolean =>
+const isRetryable = (thrown: unknown): boolean =>
   thrown instanceof ConnectionError ||
   thrown instanceof TimeoutError ||
   thrown instanceof CredentialError ||
-  (thrown instanceof StatusError && isPassing(thrown.code) && !isVersionTooLarge(thrown))
+  (thrown instanceof StatusError && isTemporary(thrown.code) && !isVersionTooLarge(thrown))
 
-const isPassing = (code: number): boolean => code >= 500 || code === 429 || code === 401 || code === 408
+const isTemporary = (code: number): boolean => code >= 500 || code === 429 || code === 401 || code === 408
 
-async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promise<Extract<Told<T>, { type: 'list' }>> {
+async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promise<Extract<ReflectorUpdate<T>, { type: 'list' }>> {
   const selection = selectionOf(options)
   const limit = options.limit ?? 500
   const items: T[] = []
-  const { listTimeoutMs: timeoutMs = usualListTimeoutMs } = options
+  const { listTimeoutMs: timeoutMs = defaultListTimeoutMs } = options
   const progress = new PageProgress()
   let page = await source.list({ ...selection, limit, timeoutMs })
   for (;;) {
@@ -141,33 +145,35 @@ async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promis
   }
 }
 
-/** A watch that ends with the signal of the caller, or when nothing has come for too long. */
-class OneWatch<T> {
-  private readonly silence = new AbortController()
+class WatchAttempt<T> {
+  private readonly controller = new AbortController()
   private readonly timeoutSeconds: number
   private readonly timer: ReturnType<typeof setTimeout>
   private readonly options: ReflectOptions
-  private readonly leave: (() => void) | undefined
-  private readonly stop = (): void => this.silence.abort(this.options.signal?.reason)
+  private readonly unsubscribe: (() => void) | undefined
+  private readonly stop = (): void => this.controller.abort(this.options.signal?.reason)
 
   constructor(options: ReflectOptions) {
     this.options = options
-    const { signal, timeoutSeconds = usualTimeoutSeconds } = options
+    const { signal, timeoutSeconds = defaultTimeoutSeconds } = options
     this.timeoutSeconds = timeoutSeconds
     if (signal?.aborted === true) this.stop()
-    this.leave = signal && onAbort(signal, this.stop)
-    const silentMs = (timeoutSeconds + graceSeconds) * 1000
-    this.timer = setTimeout(() => this.silence.abort(new ConnectionError('the watch went silent')), timerMs(silentMs))
+    this.unsubscribe = signal && onAbort(signal, this.stop)
+    const maxDurationMs = (timeoutSeconds + silenceGraceSeconds) * 1000
+    this.timer = setTimeout(
+      () => this.controller.abort(new ConnectionError('the server did not end the watch in time')),
+      timerMs(maxDurationMs),
+    )
   }
 
   open(source: Watchable<T>, resourceVersion: string): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
     const { timeoutSeconds } = this
-    return source.openWatch({ ...selectionOf(this.options), resourceVersion, timeoutSeconds, signal: this.silence.signal })
+    return source.openWatch({ ...selectionOf(this.options), resourceVersion, timeoutSeconds, signal: this.controller.signal })
   }
 
   end(): void {
     clearTimeout(this.timer)
-    this.leave?.()
+    this.unsubscribe?.()
   }
 }
 
@@ -176,3 +182,34 @@ const selectionOf = ({ labelSelector, fieldSelector, signal }: ReflectOptions): 
   ...(fieldSelector === undefined ? {} : { fieldSelector }),
   ...(signal === undefined ? {} : { signal }),
 })
+
+export interface BackOffSettings {
+  readonly firstMs?: number
+  readonly maxMs?: number
+}
+
+const backOffNames: OptionNames<BackOffSettings> = { firstMs: true, maxMs: true }
+
+class BackOff {
+  private readonly firstMs: number
+  private readonly maxMs: number
+  private nextMs: number
+
+  constructor(settings: BackOffSettings = {}) {
+    refuseUnknownOptions('backOff', settings, backOffNames)
+    const { firstMs = 100, maxMs = 30_000 } = settings
+    this.firstMs = firstMs
+    this.maxMs = maxMs
+    this.nextMs = firstMs
+  }
+
+  reset(): void {
+    this.nextMs = this.firstMs
+  }
+
+  async wait(signal?: AbortSignal): Promise<void> {
+    const ms = this.nextMs * (0.5 + Math.random() / 2)
+    this.nextMs = Math.min(this.nextMs * 2, this.maxMs)
+    await sleep(ms, signal)
+  }
+}

@@ -1,10 +1,10 @@
-// Says whether we may do something, or all that we may do; 1 where the answer is no.
+// `auth can-i`: checks a permission by SelfSubjectAccessReview, with exit code 1 if not allowed; --list lists all permissions.
 
-import type { DynamicObject } from '../../client/objects.js'
-import { defineCommand } from '../command.js'
-import { UsageError } from '../flags.js'
-import { alignRows, headerRow } from '../output/columns.js'
-import { type AccessRule, ruleHeaders, ruleRows } from '../rule-rows.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { defineCommand } from '../../command-line/command.js'
+import { UsageError } from '../../command-line/flags.js'
+import { alignRows, headerRow } from '../../output/columns.js'
+import { type AccessRule, ruleHeaders, ruleRows } from '../../output/rbac-rules.js'
 
 const resourceVerbs = [
   '*',
@@ -24,12 +24,10 @@ const resourceVerbs = [
   'sign',
 ]
 const pathVerbs = ['*', 'get', 'put', 'post', 'head', 'options', 'delete', 'patch']
-/** Only there to be allowed. */
-const unserved = ['*', 'users', 'groups', 'userextras']
+const unservedResources = ['*', 'users', 'groups', 'userextras']
 
 export const command = defineCommand({
   usage: 'auth can-i VERB (TYPE | TYPE/NAME | /PATH) [flags]',
-  about: 'say whether we may do something',
   examples: [
     'auth can-i create pods',
     'auth can-i get pods/web --subresource=log',
@@ -37,21 +35,21 @@ export const command = defineCommand({
     'auth can-i list secrets --as alice -A',
   ],
   flags: {
-    subresource: { kind: 'text', help: 'such as log or scale' },
-    'all-namespaces': { kind: 'switch', short: 'A', help: 'in all namespaces' },
-    quiet: { kind: 'switch', short: 'q', help: 'only by the exit code' },
-    list: { kind: 'switch', help: 'all that we may do in the namespace' },
-    'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
+    subresource: { kind: 'text', help: 'subresource, such as log or scale' },
+    'all-namespaces': { kind: 'switch', short: 'A', help: 'all namespaces' },
+    quiet: { kind: 'switch', short: 'q', help: 'print nothing; see the exit code' },
+    list: { kind: 'switch', help: 'list all permissions in the namespace' },
+    'no-headers': { kind: 'switch', help: 'omit the header' },
   },
   run: async ({ args, flags, session, io }) => {
     const group = (await session.resources.identity()).group({ stem: 'authorization' })
-    const ask = (kind: string, resource: string, spec: object): Promise<DynamicObject> =>
+    const createReview = (kind: string, resource: string, spec: object): Promise<DynamicObject> =>
       session.client
         .collection({ group, version: 'v1', resource, kind, namespaced: false })
         .create({ apiVersion: `${group}/v1`, kind, spec })
     if (flags.list && args.length > 0) throw new UsageError('list option must be specified with no arguments')
     if (flags.list) {
-      const { status } = (await ask('SelfSubjectRulesReview', 'selfsubjectrulesreviews', {
+      const { status } = (await createReview('SelfSubjectRulesReview', 'selfsubjectrulesreviews', {
         namespace: session.namespace,
       })) as DynamicObject & {
         readonly status?: {
@@ -71,26 +69,28 @@ export const command = defineCommand({
       )
       return 0
     }
-    const [verb, what, ...more] = args
-    if (verb === undefined || what === undefined || more.length > 0)
+    const [verb, target, ...extraArgs] = args
+    if (verb === undefined || target === undefined || extraArgs.length > 0)
       throw new UsageError('you must specify two arguments: verb resource, verb resource/resourceName, or verb /path')
-    if (!(what.startsWith('/') ? pathVerbs : resourceVerbs).includes(verb)) io.err(`Warning: verb '${verb}' is not a known verb\n\n`)
+    if (!(target.startsWith('/') ? pathVerbs : resourceVerbs).includes(verb)) io.err(`Warning: verb '${verb}' is not a known verb\n\n`)
     let spec: object
-    if (what.startsWith('/')) spec = { nonResourceAttributes: { path: what, verb } }
+    if (target.startsWith('/')) spec = { nonResourceAttributes: { path: target, verb } }
     else {
-      const [words = '', slashName = ''] = what.split('/')
+      const [resourceName = '', objectName = ''] = target.split('/')
       const found =
-        words === '*'
+        resourceName === '*'
           ? { group: '*', resource: '*', version: '*', namespaced: true }
-          : await session.resources.find(words).catch((thrown: unknown) => {
+          : await session.resources.find(resourceName).catch((thrown: unknown) => {
               if (thrown instanceof UsageError) return undefined
               throw thrown
             })
-      // What is not served may be asked about all the same: RESOURCE.GROUP.
-      const [plain = '', ...groupWords] = words.split('.')
+      // Resources that are not served can be checked as RESOURCE.GROUP.
+      const [unknownResource = '', ...groupWords] = resourceName.split('.')
       const unknownGroup = groupWords.join('.')
-      if (found === undefined && !unserved.includes(words))
-        io.err(`Warning: the server doesn't have a resource type '${plain}'${unknownGroup === '' ? '' : ` in group '${unknownGroup}'`}\n\n`)
+      if (found === undefined && !unservedResources.includes(resourceName))
+        io.err(
+          `Warning: the server doesn't have a resource type '${unknownResource}'${unknownGroup === '' ? '' : ` in group '${unknownGroup}'`}\n\n`,
+        )
       if (found?.namespaced === false && !flags['all-namespaces'])
         io.err(`Warning: resource '${found.resource}' is not namespace scoped\n\n`)
       spec = {
@@ -98,13 +98,13 @@ export const command = defineCommand({
           namespace: flags['all-namespaces'] || found?.namespaced === false ? '' : session.namespace,
           verb,
           group: found?.group ?? unknownGroup,
-          resource: found?.resource ?? plain,
-          ...(slashName === '' ? {} : { name: slashName }),
+          resource: found?.resource ?? unknownResource,
+          ...(objectName === '' ? {} : { name: objectName }),
           ...(flags.subresource === undefined ? {} : { subresource: flags.subresource }),
         },
       }
     }
-    const { status } = (await ask('SelfSubjectAccessReview', 'selfsubjectaccessreviews', spec)) as DynamicObject & {
+    const { status } = (await createReview('SelfSubjectAccessReview', 'selfsubjectaccessreviews', spec)) as DynamicObject & {
       readonly status?: { readonly allowed?: boolean; readonly reason?: string; readonly evaluationError?: string }
     }
     const { allowed = false, reason = '', evaluationError = '' } = status ?? {}

@@ -1,11 +1,11 @@
-// Says whom the server takes us for.
+// `auth whoami`: shows the authenticated user by SelfSubjectReview.
 
-import type { DynamicObject } from '../../client/objects.js'
-import { defineCommand } from '../command.js'
-import { Failure } from '../failure.js'
-import { alignRows, headerRow } from '../output/columns.js'
-import { outputOf, printFlags } from '../output/print-flags.js'
-import { printerFor } from '../output/printer.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { defineCommand } from '../../command-line/command.js'
+import { CommandError } from '../../command-line/errors.js'
+import { alignRows, headerRow } from '../../output/columns.js'
+import { outputOf, printFlags } from '../../output/print-flags.js'
+import { printerFor } from '../../output/printer.js'
 
 interface UserInfo {
   readonly username?: string
@@ -16,23 +16,22 @@ interface UserInfo {
 
 export const command = defineCommand({
   usage: 'auth whoami [-o json|yaml]',
-  about: 'say whom the server takes us for',
   flags: { ...printFlags },
-  takesNoWords: true,
+  takesNoArguments: true,
   run: async ({ flags, session, io }) => {
     const { resources } = await session.resources.all()
     const served = resources.find(({ resource }) => resource === 'selfsubjectreviews')
     if (served === undefined)
-      throw new Failure(
-        'the server does not say: it offers no selfsubjectreviews (release 1.26 does with --feature-gates=APISelfSubjectReview=true and --runtime-config of that version)',
+      throw new CommandError(
+        'the server does not serve selfsubjectreviews; release 1.26 does with --feature-gates=APISelfSubjectReview=true and --runtime-config of its API version',
       )
     const apiVersion = `${served.group}/${served.version}`
-    const answer = await session.client.collection(served).create({ apiVersion, kind: served.kind })
+    const review = await session.client.collection(served).create({ apiVersion, kind: served.kind })
     if (outputOf(flags) !== '') {
-      io.out(printerFor({ flags: flags, nameOf: () => '' }).print([answer], false))
+      io.out(printerFor({ flags: flags, nameOf: () => '' }).print([review], false))
       return 0
     }
-    const { userInfo = {} } = ((answer as DynamicObject)['status'] ?? {}) as { readonly userInfo?: UserInfo }
+    const { userInfo = {} } = ((review as DynamicObject)['status'] ?? {}) as { readonly userInfo?: UserInfo }
     const rows = [
       ['Username', userInfo.username ?? ''],
       ...(userInfo.uid === undefined ? [] : [['UID', userInfo.uid]]),

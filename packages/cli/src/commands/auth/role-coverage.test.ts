@@ -1,11 +1,11 @@
-// What some rules allow of others.
+// Coverage of RBAC rules (auth reconcile), and their table rows.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { uncovered } from './role-coverage.js'
-import { ruleRows } from './rule-rows.js'
+import { ruleRows } from '../../output/rbac-rules.js'
+import { uncovered } from './auth-reconcile.js'
 
-test('what is allowed already is not missing', () => {
+test('uncovered returns the parts that no rule allows', () => {
   const pods = { apiGroups: [''], resources: ['pods', 'pods/log'], verbs: ['get', 'list'] }
   assert.deepEqual(uncovered([{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], [pods]), [])
   assert.deepEqual(uncovered([pods], [{ ...pods, resourceNames: ['a'] }]), [])
@@ -18,7 +18,7 @@ test('what is allowed already is not missing', () => {
   assert.deepEqual(uncovered([{ nonResourceURLs: ['/a/*'], verbs: ['get'] }], [paths]), [{ nonResourceURLs: ['/c'], verbs: ['get'] }])
 })
 
-test('rules as rows: one for each resource and path, in order', () => {
+test('ruleRows has one row per resource and path, in order', () => {
   const rules = [
     { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
     { apiGroups: ['apps', ''], resources: ['pods'], verbs: ['get', 'list'] },

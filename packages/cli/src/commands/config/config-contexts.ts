@@ -1,29 +1,28 @@
-// Contexts of the client configuration: which there are, which one counts, and other ones.
+// `config` commands for contexts: get-contexts, current-context, use-context, set-context, rename-context.
 
-import { loadConfig } from '../../client/node/load-config.js'
-import { defineCommand } from '../command.js'
-import { changeDocument, changedFile, entryOf, fileWith, withEntry } from '../config-file.js'
-import { Failure } from '../failure.js'
-import { UsageError } from '../flags.js'
-import { alignRows, headerRow } from '../output/columns.js'
+import { loadConfig } from '@cluster-apiserver/client/node/load-kubeconfig.js'
+import { defineCommand } from '../../command-line/command.js'
+import { CommandError } from '../../command-line/errors.js'
+import { UsageError } from '../../command-line/flags.js'
+import { alignRows, headerRow } from '../../output/columns.js'
+import { changeDocument, changedFile, entryOf, fileWith, withEntry } from './kubeconfig-file.js'
 
 export const getContexts = defineCommand({
   usage: 'config get-contexts [NAME]',
-  about: 'show the contexts of the configuration',
   flags: {
     output: { kind: 'text', short: 'o', help: 'name' },
-    'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
+    'no-headers': { kind: 'switch', help: 'omit the header' },
   },
   run: async ({ args, flags, io }) => {
     if (flags.output !== undefined && flags.output !== '' && flags.output !== 'name')
-      throw new UsageError(`--output ${flags.output} is not available here; the only one is name`)
+      throw new UsageError(`--output ${flags.output} is not available; use name`)
     const { contexts, currentContext } = loadConfig({ file: flags.kubeconfig })
     const missing = args.find((name) => !contexts.has(name))
-    if (missing !== undefined) throw new Failure(`context ${missing} not found`)
-    const shown = [...contexts].filter(([name]) => args.length === 0 || args.includes(name))
-    if (flags.output === 'name') io.out(shown.map(([name]) => `${name}\n`).join(''))
+    if (missing !== undefined) throw new CommandError(`context ${missing} not found`)
+    const selected = [...contexts].filter(([name]) => args.length === 0 || args.includes(name))
+    if (flags.output === 'name') io.out(selected.map(([name]) => `${name}\n`).join(''))
     else {
-      const rows = shown.map(([name, { cluster = '', user = '', namespace = '' }]) => [
+      const rows = selected.map(([name, { cluster = '', user = '', namespace = '' }]) => [
         name === currentContext ? '*' : '',
         name,
         cluster,
@@ -43,11 +42,10 @@ export const getContexts = defineCommand({
 
 export const currentContext = defineCommand({
   usage: 'config current-context',
-  about: 'show the context that counts',
   flags: {},
   run: async ({ flags, io }) => {
     const { currentContext: name } = loadConfig({ file: flags.kubeconfig })
-    if (name === '') throw new Failure('current-context is not set; "clusterctl config use-context" sets it')
+    if (name === '') throw new CommandError('current-context is not set; use "clusterctl config use-context NAME"')
     io.out(`${name}\n`)
     return 0
   },
@@ -55,14 +53,13 @@ export const currentContext = defineCommand({
 
 export const useContext = defineCommand({
   usage: 'config use-context NAME',
-  about: 'let another context count',
   flags: {},
   run: async ({ args, flags, io }) => {
-    const [name, ...more] = args
-    if (name === undefined || more.length > 0) throw new UsageError('name one context')
-    const known = loadConfig({ file: flags.kubeconfig }).contexts
-    if (!known.has(name))
-      throw new Failure(`no context exists with the name: "${name}"; there are ${[...known.keys()].join(', ') || 'none'}`)
+    const [name, ...extraArgs] = args
+    if (name === undefined || extraArgs.length > 0) throw new UsageError('exactly one context NAME is required')
+    const contexts = loadConfig({ file: flags.kubeconfig }).contexts
+    if (!contexts.has(name))
+      throw new CommandError(`no context exists with the name: "${name}"; contexts: ${[...contexts.keys()].join(', ') || 'none'}`)
     await changeDocument(changedFile(flags.kubeconfig), (document) => ({ ...document, 'current-context': name }))
     io.out(`Switched to context "${name}".\n`)
     return 0
@@ -71,20 +68,19 @@ export const useContext = defineCommand({
 
 export const setContext = defineCommand({
   usage: 'config set-context (NAME | --current) [--cluster=…] [--user=…] [--namespace=…]',
-  about: 'make or change a context',
-  flags: { current: { kind: 'switch', help: 'the one that counts' } },
+  flags: { current: { kind: 'switch', help: 'change the current context' } },
   run: async ({ args, flags, io }) => {
     if (flags.current && args.length > 0) throw new UsageError('you cannot specify both a context name and --current')
     const name = flags.current ? loadConfig({ file: flags.kubeconfig }).currentContext : args[0]
     if (name === undefined || args.length > 1) throw new UsageError('you must specify a non-empty context name or --current')
-    if (name === '') throw new Failure('no current context is set')
+    if (name === '') throw new CommandError('no current context is set')
     const { cluster, user, namespace } = flags
     let isNew = false
     await changeDocument(fileWith(flags.kubeconfig, 'contexts', name), (document) => {
-      const before = entryOf(document, 'contexts', name)
-      isNew = before === undefined
+      const existing = entryOf(document, 'contexts', name)
+      isNew = existing === undefined
       const entry = {
-        ...before,
+        ...existing,
         ...(cluster === undefined ? {} : { cluster }),
         ...(user === undefined ? {} : { user }),
         ...(namespace === undefined ? {} : { namespace }),
@@ -98,24 +94,22 @@ export const setContext = defineCommand({
 
 export const renameContext = defineCommand({
   usage: 'config rename-context OLD NEW',
-  about: 'give a context another name',
   flags: {},
   run: async ({ args, flags, io }) => {
-    const [old, next, ...more] = args
-    if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name the context, and its new name')
+    const [old, next, ...extraArgs] = args
+    if (old === undefined || next === undefined || extraArgs.length > 0) throw new UsageError('OLD and NEW context names are required')
     const file = fileWith(flags.kubeconfig, 'contexts', old)
     const { contexts, currentContext: current } = loadConfig({ file: flags.kubeconfig })
-    if (!contexts.has(old)) throw new Failure(`cannot rename the context "${old}", it's not in ${file}`)
-    if (contexts.has(next)) throw new Failure(`cannot rename the context "${old}", the context "${next}" already exists in ${file}`)
+    if (!contexts.has(old)) throw new CommandError(`cannot rename the context "${old}", it's not in ${file}`)
+    if (contexts.has(next)) throw new CommandError(`cannot rename the context "${old}", the context "${next}" already exists in ${file}`)
     await changeDocument(file, (document) => {
       const entry = entryOf(document, 'contexts', old)
-      if (entry === undefined) throw new Failure(`cannot rename the context "${old}", it's not in ${file}`)
+      if (entry === undefined) throw new CommandError(`cannot rename the context "${old}", it's not in ${file}`)
       return withEntry(withEntry(document, 'contexts', old, undefined), 'contexts', next, entry)
     })
-    // It may stand in another file.
     if (current === old) {
-      const place = changedFile(flags.kubeconfig, (document) => document['current-context'] === old)
-      await changeDocument(place, (document) => ({ ...document, 'current-context': next }))
+      const currentFile = changedFile(flags.kubeconfig, (document) => document['current-context'] === old)
+      await changeDocument(currentFile, (document) => ({ ...document, 'current-context': next }))
     }
     io.out(`Context "${old}" renamed to "${next}".\n`)
     return 0

@@ -1,18 +1,17 @@
-// Clusters and users of the client configuration: which there are, new ones, and gone ones.
+// `config` commands for entries: get, set and delete clusters and users; delete contexts.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { UserEntry } from '../../client/config/config-entries.js'
-import { loadConfig } from '../../client/node/load-config.js'
-import { type Command, defineCommand } from '../command.js'
-import { changeDocument, entryOf, fileWith, type Section, withEntry } from '../config-file.js'
-import { Failure } from '../failure.js'
-import { UsageError } from '../flags.js'
+import type { UserEntry } from '@cluster-apiserver/client/config/kubeconfig.js'
+import { loadConfig } from '@cluster-apiserver/client/node/load-kubeconfig.js'
+import { type Command, defineCommand } from '../../command-line/command.js'
+import { CommandError } from '../../command-line/errors.js'
+import { UsageError } from '../../command-line/flags.js'
+import { changeDocument, entryOf, fileWith, type Section, withEntry } from './kubeconfig-file.js'
 
-const listing = (section: 'clusters' | 'users'): Command =>
+const listCommand = (section: 'clusters' | 'users'): Command =>
   defineCommand({
     usage: `config get-${section}`,
-    about: `show the ${section} of the configuration`,
     flags: {},
     run: async ({ flags, io }) => {
       const names = [...loadConfig({ file: flags.kubeconfig })[section].keys()]
@@ -21,21 +20,20 @@ const listing = (section: 'clusters' | 'users'): Command =>
     },
   })
 
-export const getClusters = listing('clusters')
-export const getUsers = listing('users')
+export const getClusters = listCommand('clusters')
+export const getUsers = listCommand('users')
 
-const deleting = (section: Section): Command =>
+const deleteCommand = (section: Section): Command =>
   defineCommand({
     usage: `config delete-${section.slice(0, -1)} NAME`,
-    about: `remove a ${section.slice(0, -1)} from the configuration`,
     flags: {},
     run: async ({ args, flags, io }) => {
-      const [name, ...more] = args
-      if (name === undefined || more.length > 0) throw new UsageError(`name one ${section.slice(0, -1)}`)
+      const [name, ...extraArgs] = args
+      if (name === undefined || extraArgs.length > 0) throw new UsageError(`exactly one ${section.slice(0, -1)} NAME is required`)
       const file = fileWith(flags.kubeconfig, section, name)
       await changeDocument(file, (document) => {
         if (entryOf(document, section, name) === undefined)
-          throw new Failure(`cannot delete ${section.slice(0, -1)} ${name}, not in ${file}`)
+          throw new CommandError(`cannot delete ${section.slice(0, -1)} ${name}, not in ${file}`)
         return withEntry(document, section, name, undefined)
       })
       if (section === 'contexts' && loadConfig({ file: flags.kubeconfig }).currentContext === name)
@@ -45,22 +43,21 @@ const deleting = (section: Section): Command =>
     },
   })
 
-export const deleteCluster = deleting('clusters')
-export const deleteUser = deleting('users')
-export const deleteContext = deleting('contexts')
+export const deleteCluster = deleteCommand('clusters')
+export const deleteUser = deleteCommand('users')
+export const deleteContext = deleteCommand('contexts')
 
 export const setCluster = defineCommand({
   usage:
     'config set-cluster NAME [--server=…] [--certificate-authority=…] [--embed-certs] [--insecure-skip-tls-verify] [--tls-server-name=…] [--proxy-url=…]',
-  about: 'make or change a cluster of the configuration',
   flags: {
-    'embed-certs': { kind: 'switch', help: 'with what is in the file, and not its path' },
-    'proxy-url': { kind: 'text', help: 'through which proxy it is reached' },
-    'insecure-skip-tls-verify': { kind: 'text', bare: 'true', help: 'true: trust any server; false: not any more' },
+    'embed-certs': { kind: 'switch', help: 'embed the file content instead of its path' },
+    'proxy-url': { kind: 'text', help: 'proxy URL of the cluster' },
+    'insecure-skip-tls-verify': { kind: 'text', bare: 'true', help: 'true: do not verify the server certificate; false: verify it' },
   },
   run: async ({ args, flags, io }) => {
-    const [name, ...more] = args
-    if (name === undefined || more.length > 0) throw new UsageError('name one cluster')
+    const [name, ...extraArgs] = args
+    if (name === undefined || extraArgs.length > 0) throw new UsageError('exactly one cluster NAME is required')
     const authority = flags['certificate-authority']
     const insecure = flags['insecure-skip-tls-verify']
     if (insecure !== undefined && insecure !== 'true' && insecure !== 'false')
@@ -77,7 +74,6 @@ export const setCluster = defineCommand({
     const stale = [
       ...(authority !== undefined || insecure === 'true' ? ['certificate-authority', 'certificate-authority-data'] : []),
       ...(authority !== undefined || insecure === 'false' ? ['insecure-skip-tls-verify'] : []),
-      // A name that was for another server.
       ...(flags.server === undefined ? [] : ['tls-server-name']),
     ]
     await changeDocument(fileWith(flags.kubeconfig, 'clusters', name), (document) =>
@@ -91,19 +87,18 @@ export const setCluster = defineCommand({
 export const setCredentials = defineCommand({
   usage:
     'config set-credentials NAME [--token=…] [--client-certificate=… --client-key=…] [--embed-certs] [--username=… --password=…] [--exec-command=… --exec-api-version=… --exec-arg=… --exec-env=KEY=VALUE]',
-  about: 'make or change a user of the configuration',
   flags: {
-    'embed-certs': { kind: 'switch', help: 'with what is in the files, and not their paths' },
-    'exec-command': { kind: 'text', help: 'a program that gives credentials' },
-    'exec-api-version': { kind: 'text', help: 'in which version it speaks' },
-    'exec-arg': { kind: 'list', help: 'its arguments' },
-    'exec-env': { kind: 'texts', help: 'its environment: KEY=VALUE; KEY- removes one' },
-    'auth-provider': { kind: 'text', help: 'the name of a provider, for clients that know it; ours does not' },
-    'auth-provider-arg': { kind: 'texts', help: 'its settings: KEY=VALUE; KEY- removes one' },
+    'embed-certs': { kind: 'switch', help: 'embed the file contents instead of their paths' },
+    'exec-command': { kind: 'text', help: 'command of the credential plugin' },
+    'exec-api-version': { kind: 'text', help: 'apiVersion of the credential plugin' },
+    'exec-arg': { kind: 'list', help: 'arguments of the credential plugin' },
+    'exec-env': { kind: 'texts', help: 'environment of the plugin: KEY=VALUE; KEY- removes one' },
+    'auth-provider': { kind: 'text', help: 'auth provider, for other clients; clusterctl does not support it' },
+    'auth-provider-arg': { kind: 'texts', help: 'settings of the auth provider: KEY=VALUE; KEY- removes one' },
   },
   run: async ({ args, flags, io }) => {
-    const [name, ...more] = args
-    if (name === undefined || more.length > 0) throw new UsageError('name one user')
+    const [name, ...extraArgs] = args
+    if (name === undefined || extraArgs.length > 0) throw new UsageError('exactly one user NAME is required')
     if (flags.token !== undefined && (flags.username !== undefined || flags.password !== undefined))
       throw new UsageError('you cannot specify more than one authentication method at the same time: --token, --username/--password')
     const { 'client-certificate': certificate, 'client-key': key, token } = flags
@@ -117,7 +112,6 @@ export const setCredentials = defineCommand({
       ...(certificate === undefined ? {} : fileOrData('client-certificate', certificate, flags['embed-certs'])),
       ...(key === undefined ? {} : fileOrData('client-key', key, flags['embed-certs'])),
     }
-    // What would contradict the new, or go before it.
     const stale = [
       ...(certificate === undefined ? [] : ['client-certificate', 'client-certificate-data']),
       ...(key === undefined ? [] : ['client-key', 'client-key-data']),
@@ -142,23 +136,22 @@ interface ProviderFlags {
   readonly 'auth-provider-arg': readonly string[]
 }
 
-/** The same for a provider; another one begins without settings. */
 function withProvider(user: UserEntry, { 'auth-provider': name, 'auth-provider-arg': texts }: ProviderFlags): UserEntry {
   if (name === undefined && texts.length === 0) return user
-  const before = (user['auth-provider'] ?? {}) as { readonly name?: string; readonly config?: { readonly [key: string]: string } }
-  if (name === undefined && before.name === undefined) throw new UsageError('--auth-provider names the provider that the settings are for')
+  const existing = (user['auth-provider'] ?? {}) as { readonly name?: string; readonly config?: { readonly [key: string]: string } }
+  if (name === undefined && existing.name === undefined) throw new UsageError('--auth-provider-arg requires --auth-provider')
   const config = changedPairs(
-    new Map(Object.entries((name ?? before.name) === before.name ? (before.config ?? {}) : {})),
+    new Map(Object.entries((name ?? existing.name) === existing.name ? (existing.config ?? {}) : {})),
     texts,
     'auth-provider-arg',
   )
   return {
     ...user,
-    'auth-provider': { name: name ?? before.name, ...(config.size === 0 ? {} : { config: Object.fromEntries(config) }) },
+    'auth-provider': { name: name ?? existing.name, ...(config.size === 0 ? {} : { config: Object.fromEntries(config) }) },
   }
 }
 
-/** `KEY=VALUE` sets one, `KEY-` takes one away. */
+/** `KEY=VALUE` sets a pair, `KEY-` removes it. */
 function changedPairs(pairs: Map<string, string>, texts: readonly string[], flag: string): ReadonlyMap<string, string> {
   for (const text of texts) {
     const equals = text.indexOf('=')
@@ -176,25 +169,25 @@ interface PluginFlags {
   readonly 'exec-env': readonly string[]
 }
 
-/** What is given goes over what is there; a variable with `-` behind its name goes. */
+/** Merges the flags into the existing exec entry; --exec-env=KEY- removes a variable. */
 function withPlugin(user: UserEntry, flags: PluginFlags): object {
   const { 'exec-command': command, 'exec-api-version': apiVersion, 'exec-arg': args, 'exec-env': variables } = flags
   if (command === undefined && apiVersion === undefined && args.length === 0 && variables.length === 0) return user
-  const before = user.exec ?? {}
-  const env = changedPairs(new Map((before.env ?? []).map(({ name, value }) => [name, value])), variables, 'exec-env')
+  const existing = user.exec ?? {}
+  const env = changedPairs(new Map((existing.env ?? []).map(({ name, value }) => [name, value])), variables, 'exec-env')
   const exec = {
-    ...before,
+    ...existing,
     ...(apiVersion === undefined ? {} : { apiVersion }),
     ...(command === undefined ? {} : { command }),
     ...(args.length === 0 ? {} : { args }),
-    ...(env.size === 0 && before.env === undefined ? {} : { env: [...env].map(([name, value]) => ({ name, value })) }),
-    interactiveMode: before.interactiveMode ?? 'IfAvailable',
+    ...(env.size === 0 && existing.env === undefined ? {} : { env: [...env].map(([name, value]) => ({ name, value })) }),
+    interactiveMode: existing.interactiveMode ?? 'IfAvailable',
   }
   for (const [flag, value] of [
     ['exec-command', exec.command],
     ['exec-api-version', exec.apiVersion],
   ] as const)
-    if (value === undefined) throw new UsageError(`--${flag} is needed for a plugin that is not there yet`)
+    if (value === undefined) throw new UsageError(`--${flag} is required for a new exec plugin`)
   return { ...user, exec }
 }
 

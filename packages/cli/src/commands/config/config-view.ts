@@ -1,15 +1,15 @@
-// Shows the client configuration, without its secrets.
+// `config view`: prints the merged kubeconfig; secrets are redacted unless --raw or --flatten is given.
 
 import { readFileSync } from 'node:fs'
-import { loadConfig } from '../../client/node/load-config.js'
-import { defineCommand } from '../command.js'
-import { Failure } from '../failure.js'
-import { UsageError } from '../flags.js'
-import { outputOf, printFlags } from '../output/print-flags.js'
-import { printerFor } from '../output/printer.js'
+import { loadConfig } from '@cluster-apiserver/client/node/load-kubeconfig.js'
+import { defineCommand } from '../../command-line/command.js'
+import { CommandError } from '../../command-line/errors.js'
+import { UsageError } from '../../command-line/flags.js'
+import { outputOf, printFlags } from '../../output/print-flags.js'
+import { printerFor } from '../../output/printer.js'
 
 const secrets = ['token', 'password', 'client-key-data', 'client-certificate-data', 'certificate-authority-data']
-const files = {
+const dataFields = {
   'certificate-authority': 'certificate-authority-data',
   'client-certificate': 'client-certificate-data',
   'client-key': 'client-key-data',
@@ -17,15 +17,14 @@ const files = {
 
 export const command = defineCommand({
   usage: 'config view [--raw] [--minify] [--flatten] [-o json|yaml|jsonpath=…]',
-  about: 'show the client configuration',
   flags: {
-    raw: { kind: 'switch', help: 'with secrets' },
-    minify: { kind: 'switch', help: 'only what the current context uses' },
-    flatten: { kind: 'switch', help: 'with secrets and with what is in files, to be used elsewhere' },
-    merge: { kind: 'switch', initial: 'true', help: 'false: only one file, without those beside it' },
+    raw: { kind: 'switch', help: 'show secrets' },
+    minify: { kind: 'switch', help: 'show only the current context' },
+    flatten: { kind: 'switch', help: 'self-contained output with secrets and file contents' },
+    merge: { kind: 'switch', initial: 'true', help: 'false: only the file of --kubeconfig' },
     ...printFlags,
   },
-  takesNoWords: true,
+  takesNoArguments: true,
   run: async ({ flags, io }) => {
     if (!flags.merge && flags.kubeconfig === undefined)
       throw new UsageError('if merge==false a precise file must be specified with --kubeconfig')
@@ -33,8 +32,10 @@ export const command = defineCommand({
     const current = flags.context ?? config.currentContext
     const context = config.contexts.get(current)
     if (flags.minify && context === undefined)
-      throw new Failure(flags.context === undefined ? 'current-context must exist in order to minify' : `cannot locate context ${current}`)
-    const shown = (entry: object): object =>
+      throw new CommandError(
+        flags.context === undefined ? 'current-context must exist in order to minify' : `cannot locate context ${current}`,
+      )
+    const redacted = (entry: object): object =>
       Object.fromEntries(
         Object.entries(flags.flatten ? withFiles(entry) : entry).map(([name, value]) => [
           name,
@@ -45,8 +46,8 @@ export const command = defineCommand({
             : value,
         ]),
       )
-    const entries = <T extends object>(all: ReadonlyMap<string, T>, member: string, only: string | undefined): readonly object[] =>
-      [...all].filter(([name]) => !flags.minify || name === only).map(([name, entry]) => ({ [member]: shown(entry), name }))
+    const entries = <T extends object>(all: ReadonlyMap<string, T>, member: string, minifiedTo: string | undefined): readonly object[] =>
+      [...all].filter(([name]) => !flags.minify || name === minifiedTo).map(([name, entry]) => ({ [member]: redacted(entry), name }))
     const document = {
       apiVersion: 'v1',
       clusters: entries(config.clusters, 'cluster', context?.cluster),
@@ -63,7 +64,7 @@ export const command = defineCommand({
 
 function withFiles(entry: object): object {
   const flat: Record<string, unknown> = { ...entry }
-  for (const [name, data] of Object.entries(files)) {
+  for (const [name, data] of Object.entries(dataFields)) {
     const path = flat[name]
     if (typeof path !== 'string') continue
     delete flat[name]

@@ -1,4 +1,4 @@
-// The file of client configuration as it is changed by commands: read as a value, so that what we do not know stays in it.
+// Writing of kubeconfig files: lock, change, atomic replace. Unknown fields are preserved.
 
 import {
   chmodSync,
@@ -14,12 +14,12 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { configFiles } from '../client/node/load-config.js'
-import { readYaml } from '../codec/yaml/read-yaml.js'
-import { Failure } from './failure.js'
-import { yamlText } from './output/documents.js'
+import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
+import { configFiles } from '@cluster-apiserver/client/node/load-kubeconfig.js'
+import { CommandError } from '../../command-line/errors.js'
+import { yamlText } from '../../output/documents.js'
 
-export interface NamedEntry {
+interface NamedEntry {
   readonly name: string
   readonly [member: string]: unknown
 }
@@ -34,7 +34,7 @@ export interface ConfigDocument {
   readonly [member: string]: unknown
 }
 
-const empty: ConfigDocument = {
+const emptyDocument: ConfigDocument = {
   apiVersion: 'v1',
   kind: 'Config',
   clusters: [],
@@ -44,35 +44,36 @@ const empty: ConfigDocument = {
   preferences: {},
 }
 
-/**
- * The one that is changed: the first with what is to be changed, for entries of several files are not merged with one another, and the first
- * counts. What is new goes into the first that is there, or the first of the list.
- */
-export function changedFile(named: string | undefined, hasIt: (document: ConfigDocument) => boolean = () => false): string {
-  const files = configFiles({ file: named })
-  const there = files.filter((file) => existsSync(file))
-  return there.find((file) => hasIt(readDocument(file))) ?? there[0] ?? (files[0] as string)
+/** Returns the file to change: the first with the entry, else the first that exists, else the first of all. */
+export function changedFile(kubeconfigFlag: string | undefined, hasEntry: (document: ConfigDocument) => boolean = () => false): string {
+  const files = configFiles({ file: kubeconfigFlag })
+  const existing = files.filter((file) => existsSync(file))
+  return existing.find((file) => hasEntry(readDocument(file))) ?? existing[0] ?? (files[0] as string)
 }
 
-export const fileWith = (named: string | undefined, section: Section, name: string): string =>
-  changedFile(named, (document) => entryOf(document, section, name) !== undefined)
+export const fileWith = (kubeconfigFlag: string | undefined, section: Section, name: string): string =>
+  changedFile(kubeconfigFlag, (document) => entryOf(document, section, name) !== undefined)
 
-export function readDocument(file: string): ConfigDocument {
-  if (!existsSync(file)) return empty
+function readDocument(file: string): ConfigDocument {
+  if (!existsSync(file)) return emptyDocument
   const { value } = readYaml(readFileSync(file, 'utf8'))
-  if (value === null) return empty
-  if (typeof value !== 'object' || Array.isArray(value)) throw new Failure(`${file} is no client configuration`)
+  if (value === null) return emptyDocument
+  if (typeof value !== 'object' || Array.isArray(value)) throw new CommandError(`${file} is not a kubeconfig`)
   const document = value as unknown as Partial<ConfigDocument>
-  return { ...empty, ...document, clusters: document.clusters ?? [], users: document.users ?? [], contexts: document.contexts ?? [] }
+  return {
+    ...emptyDocument,
+    ...document,
+    clusters: document.clusters ?? [],
+    users: document.users ?? [],
+    contexts: document.contexts ?? [],
+  }
 }
 
-/** While another command changes the file. */
-const patienceMs = 5000
+const lockTimeoutMs = 5000
 
-/** What `change` makes of the file is put in its place, by one command at a time. */
 export async function changeDocument(file: string, change: (document: ConfigDocument) => ConfigDocument): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // Under the name that kubectl gives it.
+  // Same lock file as kubectl.
   const lock = `${file}.lock`
   await takeLock(lock)
   try {
@@ -83,24 +84,25 @@ export async function changeDocument(file: string, change: (document: ConfigDocu
 }
 
 async function takeLock(lock: string): Promise<void> {
-  for (const giveUpAt = performance.now() + patienceMs; ; await sleep(20)) {
+  for (const deadlineMs = performance.now() + lockTimeoutMs; ; await sleep(20)) {
     try {
       closeSync(openSync(lock, 'wx', 0o600))
       return
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
-      if (performance.now() > giveUpAt) throw new Failure(`the configuration is being changed by somebody else; if not, remove ${lock}`)
+      if (performance.now() > deadlineMs)
+        throw new CommandError(`${lock} exists: another process changes the kubeconfig; if none does, remove the file`)
     }
   }
 }
 
-/** Whole or not at all, and for nobody else's eyes. A link stays one. */
+/** Replaces the file atomically with mode 0600. Follows symbolic links. */
 function writeDocument(file: string, document: ConfigDocument): void {
-  const place = existsSync(file) ? realpathSync(file) : file
-  const draft = `${place}.${process.pid}.draft`
-  writeFileSync(draft, yamlText(document), { mode: 0o600 })
-  chmodSync(draft, 0o600)
-  renameSync(draft, place)
+  const target = existsSync(file) ? realpathSync(file) : file
+  const temporaryFile = `${target}.${process.pid}.draft`
+  writeFileSync(temporaryFile, yamlText(document), { mode: 0o600 })
+  chmodSync(temporaryFile, 0o600)
+  renameSync(temporaryFile, target)
 }
 
 export type Section = 'clusters' | 'users' | 'contexts'
@@ -108,13 +110,12 @@ export type Section = 'clusters' | 'users' | 'contexts'
 const members = { clusters: 'cluster', users: 'user', contexts: 'context' } as const
 
 export const entryOf = (document: ConfigDocument, section: Section, name: string): { readonly [member: string]: unknown } | undefined =>
-  document[section].find((one) => one.name === name)?.[members[section]] as { readonly [member: string]: unknown } | undefined
+  document[section].find((item) => item.name === name)?.[members[section]] as { readonly [member: string]: unknown } | undefined
 
-/** With an entry under a name; undefined takes it away. */
 export function withEntry(document: ConfigDocument, section: Section, name: string, entry: object | undefined): ConfigDocument {
-  const isThere = document[section].some((one) => one.name === name)
-  const changed = document[section].flatMap((one) =>
-    one.name !== name ? [one] : entry === undefined ? [] : [{ ...one, [members[section]]: entry }],
+  const exists = document[section].some((item) => item.name === name)
+  const changed = document[section].flatMap((item) =>
+    item.name !== name ? [item] : entry === undefined ? [] : [{ ...item, [members[section]]: entry }],
   )
-  return { ...document, [section]: isThere || entry === undefined ? changed : [...changed, { name, [members[section]]: entry }] }
+  return { ...document, [section]: exists || entry === undefined ? changed : [...changed, { name, [members[section]]: entry }] }
 }

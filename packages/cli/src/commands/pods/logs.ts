@@ -1,51 +1,50 @@
-// Shows what containers have logged.
+// `logs`: prints logs of one or more containers.
 
-import type { Pod } from '../../client/typed/types.js'
-import { defineCommand } from '../command.js'
-import { explain } from '../failure.js'
-import { durationMs, UsageError } from '../flags.js'
-import { containerOf, containersOf, podFlags, podOf, podsOf } from '../pods.js'
+import type { Pod } from '@cluster-apiserver/client/typed/types.js'
+import { defineCommand } from '../../command-line/command.js'
+import { explain } from '../../command-line/errors.js'
+import { durationMs, UsageError } from '../../command-line/flags.js'
+import { chooseContainer, containersOf, findPod, findPods, podFlags } from '../../objects/find-pod.js'
 
-const longestLine = 256 * 1024
+const maxLineLength = 256 * 1024
 
 export const command = defineCommand({
   usage: 'logs (POD | TYPE/NAME | -l SELECTOR) [-c CONTAINER] [flags]',
-  about: 'show what containers have logged',
   examples: ['logs web -f --tail=20', 'logs deployment/shop --all-containers --prefix', 'logs -l app=shop'],
   flags: {
-    container: { kind: 'text', short: 'c', help: 'which container' },
-    follow: { kind: 'switch', short: 'f', help: 'go on showing it' },
-    previous: { kind: 'switch', short: 'p', help: 'of the container that ran before' },
-    tail: { kind: 'number', initial: '-1', help: 'so many lines from the end; -1: all' },
-    since: { kind: 'text', help: 'what is not older, such as 5m' },
-    'since-time': { kind: 'text', help: 'what is not older than this time' },
-    timestamps: { kind: 'switch', help: 'with the time of each line' },
-    'limit-bytes': { kind: 'number', initial: '0', help: 'so much of it' },
-    'all-containers': { kind: 'switch', help: 'of all containers' },
-    prefix: { kind: 'switch', help: 'with pod and container before each line' },
-    selector: { kind: 'text', short: 'l', help: 'of all pods with these labels' },
+    container: { kind: 'text', short: 'c', help: 'container' },
+    follow: { kind: 'switch', short: 'f', help: 'follow the log' },
+    previous: { kind: 'switch', short: 'p', help: 'log of the previous container' },
+    tail: { kind: 'number', initial: '-1', help: 'number of lines from the end; -1: all' },
+    since: { kind: 'text', help: 'only lines of this duration, such as 5m' },
+    'since-time': { kind: 'text', help: 'only lines after this time (RFC 3339)' },
+    timestamps: { kind: 'switch', help: 'show timestamps' },
+    'limit-bytes': { kind: 'number', initial: '0', help: 'maximum number of bytes; 0: all' },
+    'all-containers': { kind: 'switch', help: 'all containers of the pod' },
+    prefix: { kind: 'switch', help: 'prefix lines with pod and container' },
+    selector: { kind: 'text', short: 'l', help: 'label selector of the pods' },
     ...podFlags('20s'),
-    'ignore-errors': { kind: 'switch', help: 'what fails for one container is told, and the others go on' },
-    'max-log-requests': { kind: 'number', initial: '5', help: 'how many logs may be followed at once' },
-    'insecure-skip-tls-verify-backend': { kind: 'switch', help: 'the server trusts any node, and hands on what it says' },
+    'ignore-errors': { kind: 'switch', help: 'continue with other containers after an error' },
+    'max-log-requests': { kind: 'number', initial: '5', help: 'maximum number of followed logs' },
+    'insecure-skip-tls-verify-backend': { kind: 'switch', help: 'the server does not verify the certificate of the kubelet' },
   },
-  run: async (work) => {
-    const { args, flags, session, io, signal } = work
-    const [word, container, ...more] = args
-    if (more.length > 0) throw new UsageError('expected: logs (POD | TYPE/NAME) [-c CONTAINER]')
-    const named = flags.container ?? container
-    if (flags['all-containers'] && named !== undefined)
-      throw new UsageError(`--all-containers=true should not be specified with container name ${named}`)
+  run: async (context) => {
+    const { args, flags, session, io, signal } = context
+    const [podArgument, container, ...extraArgs] = args
+    if (extraArgs.length > 0) throw new UsageError('expected: logs (POD | TYPE/NAME) [-c CONTAINER]')
+    const containerName = flags.container ?? container
+    if (flags['all-containers'] && containerName !== undefined)
+      throw new UsageError(`--all-containers=true should not be specified with container name ${containerName}`)
     if ((flags.tail ?? -1) < -1) throw new UsageError('--tail must be greater than or equal to -1')
     if (flags.since !== undefined && flags['since-time'] !== undefined)
       throw new UsageError('at most one of --since-time and --since may be specified')
-    if (flags.selector !== undefined && word !== undefined) throw new UsageError('only a selector (-l) or a POD name is allowed')
+    if (flags.selector !== undefined && podArgument !== undefined) throw new UsageError('only a selector (-l) or a POD name is allowed')
     const pods: readonly Pod[] =
       flags.selector !== undefined
         ? (await session.client.pods(session.namespace).list({ labelSelector: flags.selector })).items
-        : flags['all-containers'] && word?.includes('/') === true
-          ? await podsOf(word, work)
-          : [await podOf(word, work)]
+        : flags['all-containers'] && podArgument?.includes('/') === true
+          ? await findPods(podArgument, context)
+          : [await findPod(podArgument, context)]
     const tail = flags.tail ?? -1
     const tailLines = tail >= 0 ? tail : flags.selector !== undefined ? 10 : undefined
     const options = {
@@ -60,33 +59,33 @@ export const command = defineCommand({
       signal,
     }
     const sources = pods.flatMap((pod) => {
-      const names = flags['all-containers'] ? containersOf(pod).map(({ name }) => name ?? '') : [containerOf(pod, named, io)]
+      const names = flags['all-containers'] ? containersOf(pod).map(({ name }) => name ?? '') : [chooseContainer(pod, containerName, io)]
       return names.map((name) => ({ pod: pod.metadata?.name ?? '', name }))
     })
     const show = async ({ pod, name }: (typeof sources)[number]): Promise<void> => {
       const lines = session.client.pods(session.namespace).logs(pod, { ...options, container: name })
-      let rest = ''
+      let partialLine = ''
       for await (const chunk of lines) {
         if (!flags.prefix) io.raw(chunk)
         else {
-          const parts = (rest + chunk).split('\n')
-          rest = parts.pop() ?? ''
-          // A line without an end is shown in pieces.
-          if (rest.length > longestLine) parts.push(rest)
-          if (rest.length > longestLine) rest = ''
+          const parts = (partialLine + chunk).split('\n')
+          partialLine = parts.pop() ?? ''
+          // Splits lines longer than maxLineLength.
+          if (partialLine.length > maxLineLength) parts.push(partialLine)
+          if (partialLine.length > maxLineLength) partialLine = ''
           for (const line of parts) io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${line}\n`)
         }
-        await io.untilRoom()
+        await io.untilDrained()
       }
-      if (rest !== '') io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
+      if (partialLine !== '') io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${partialLine}\n`)
     }
     if (pods.length === 0) io.err(`No resources found in ${session.namespace} namespace.\n`)
-    const most = flags['max-log-requests'] ?? 5
-    if (flags.follow && sources.length > Math.max(1, most))
+    const maxRequests = flags['max-log-requests'] ?? 5
+    if (flags.follow && sources.length > Math.max(1, maxRequests))
       throw new UsageError(
-        `you are attempting to follow ${sources.length} log streams, but maximum allowed concurrency is ${most}, use --max-log-requests to increase the limit`,
+        `you are attempting to follow ${sources.length} log streams, but maximum allowed concurrency is ${maxRequests}, use --max-log-requests to increase the limit`,
       )
-    const showOrTell = async (source: (typeof sources)[number]): Promise<void> => {
+    const showOrReport = async (source: (typeof sources)[number]): Promise<void> => {
       try {
         await show(source)
       } catch (thrown) {
@@ -94,8 +93,8 @@ export const command = defineCommand({
         io.err(explain(thrown))
       }
     }
-    if (flags.follow) await Promise.all(sources.map(showOrTell))
-    else for (const source of sources) await showOrTell(source)
+    if (flags.follow) await Promise.all(sources.map(showOrReport))
+    else for (const source of sources) await showOrReport(source)
     return 0
   },
 })

@@ -1,21 +1,19 @@
-// Waits until objects have a condition or a value, or are gone.
+// `wait`: waits for a condition, a JSONPath value or the deletion of objects.
 
-import type { DynamicObject } from '../../client/objects.js'
-import { defineCommand } from '../command.js'
-import { forEach } from '../each.js'
-import { Failure } from '../failure.js'
-import { durationMs, UsageError } from '../flags.js'
-import { localFlags } from '../local.js'
-import { follow, parseRelaxed, textOf } from '../output/json-path.js'
-import { printFlags } from '../output/print-flags.js'
-import { tellResults } from '../results.js'
-import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
-import { waitUntil } from '../until.js'
+import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
+import { defineCommand } from '../../command-line/command.js'
+import { CommandError, forEach } from '../../command-line/errors.js'
+import { durationMs, UsageError } from '../../command-line/flags.js'
+import { localFlags } from '../../objects/local-change.js'
+import { fileFlags, resolveObjects, selectFlags } from '../../objects/object-arguments.js'
+import { waitUntil } from '../../objects/wait-until.js'
+import { printResults } from '../../objects/write-results.js'
+import { evaluatePath, parseRelaxed, textOf } from '../../output/json-path.js'
+import { printFlags } from '../../output/print-flags.js'
 
 export const command = defineCommand({
   usage:
     'wait (TYPE NAME… | TYPE/NAME… | TYPE -l SELECTOR | -f FILE) --for=(condition=NAME[=VALUE] | delete | jsonpath={PATH}[=VALUE]) [flags]',
-  about: 'wait until something is so',
   examples: [
     'wait deployment/shop --for=condition=Available --timeout=60s',
     'wait pods --all --for=delete',
@@ -24,39 +22,37 @@ export const command = defineCommand({
   flags: {
     ...fileFlags,
     ...selectFlags,
-    for: { kind: 'text', help: 'what is waited for' },
-    timeout: { kind: 'text', initial: '30s', help: 'how long; 0: look once; less: a week' },
-    all: { kind: 'switch', help: 'all of the type in the namespace' },
+    for: { kind: 'text', help: 'condition=NAME[=VALUE], delete or jsonpath={PATH}[=VALUE]' },
+    timeout: { kind: 'text', initial: '30s', help: 'timeout; 0: check once; negative: one week' },
+    all: { kind: 'switch', help: 'all objects of the type in the namespace' },
     ...printFlags,
     ...localFlags,
   },
-  run: async (work) => {
-    const { flags, io, signal } = work
-    const isSo = conditionOf(flags.for)
+  run: async (context) => {
+    const { flags, io, signal } = context
+    const isMet = conditionOf(flags.for)
     const ms = durationMs('timeout', flags.timeout ?? '30s')
     const deadline = Date.now() + (ms < 0 ? 7 * 24 * 3_600_000 : ms)
-    const named = await namedOrFiled(work.args, flags, work)
+    const targets = await resolveObjects(context.args, flags, context)
     const isDeletion = flags.for?.toLowerCase() === 'delete'
-    // What is not there is gone.
-    if (named.length === 0 && isDeletion) return 0
-    if (named.length === 0) throw new Failure('no matching resources found')
-    return forEach(named, io, async (one) => {
-      // What is not there cannot become so; what shall be gone may be.
-      const before = isDeletion ? await one.collection.find(one.name) : await one.collection.get(one.name)
+    if (targets.length === 0 && isDeletion) return 0
+    if (targets.length === 0) throw new CommandError('no matching resources found')
+    return forEach(targets, io, async (target) => {
+      const initial = isDeletion ? await target.collection.find(target.name) : await target.collection.get(target.name)
       let last: DynamicObject | undefined
-      const look = (object: DynamicObject | undefined): boolean => {
+      const check = (object: DynamicObject | undefined): boolean => {
         last = object
-        return isSo(object)
+        return isMet(object)
       }
-      await waitUntil(one, look, { deadline, signal, io })
-      if (last === undefined && before === undefined) return
-      tellResults([{ resource: one.resource, name: one.name, what: 'condition met', object: last ?? before ?? {} }], flags, io)
+      await waitUntil(target, check, { deadline, signal, io })
+      if (last === undefined && initial === undefined) return
+      printResults([{ resource: target.resource, name: target.name, operation: 'condition met', object: last ?? initial ?? {} }], flags, io)
     })
   },
 })
 
 function conditionOf(text: string | undefined): (object: DynamicObject | undefined) => boolean {
-  if (text === undefined) throw new UsageError('--for says what is waited for: condition=NAME, delete, or jsonpath={PATH}=VALUE')
+  if (text === undefined) throw new UsageError('--for is required: condition=NAME, delete, or jsonpath={PATH}=VALUE')
   if (text.toLowerCase() === 'delete') return (object) => object === undefined
   if (text.startsWith('condition=')) {
     const [name = '', value = 'true'] = text.slice('condition='.length).split('=')
@@ -68,15 +64,18 @@ function conditionOf(text: string | undefined): (object: DynamicObject | undefin
     }
   }
   if (text.startsWith('jsonpath=')) {
-    const rest = text.slice('jsonpath='.length).replace(/^'(.*)'$/, '$1')
-    const close = rest.startsWith('{') ? rest.indexOf('}') + 1 : rest.indexOf('=')
-    const [path, value] = close <= 0 || rest[close] !== '=' ? [rest, undefined] : [rest.slice(0, close), rest.slice(close + 1)]
+    const pathAndValue = text.slice('jsonpath='.length).replace(/^'(.*)'$/, '$1')
+    const pathEnd = pathAndValue.startsWith('{') ? pathAndValue.indexOf('}') + 1 : pathAndValue.indexOf('=')
+    const [path, value] =
+      pathEnd <= 0 || pathAndValue[pathEnd] !== '='
+        ? [pathAndValue, undefined]
+        : [pathAndValue.slice(0, pathEnd), pathAndValue.slice(pathEnd + 1)]
     if (value === '') throw new UsageError('jsonpath wait condition cannot be empty')
     const steps = parseRelaxed(path)
     return (object) => {
-      const found = object === undefined ? [] : follow(steps, object)
-      if (found.some((one) => typeof one === 'object' && one !== null) && value !== undefined)
-        throw new Failure('jsonpath leads to a nested object or list which is not supported')
+      const found = object === undefined ? [] : evaluatePath(steps, object)
+      if (found.some((match) => typeof match === 'object' && match !== null) && value !== undefined)
+        throw new CommandError('jsonpath leads to a nested object or list which is not supported')
       return value === undefined ? found.length > 0 : found.length === 1 && textOf(found[0]) === value
     }
   }

@@ -1,41 +1,40 @@
-// Shows what the server serves.
+// `api-resources` and `api-versions`.
 
-import { compareText } from '../../base/text-order.js'
-import { apiVersionOf } from '../../client/resource-ref.js'
-import { defineCommand } from '../command.js'
-import { UsageError } from '../flags.js'
-import { alignRows, headerRow } from '../output/columns.js'
+import { compareText, sortTexts } from '@cluster-apiserver/api/base/text-order.js'
+import { apiVersionOf } from '@cluster-apiserver/client/requests/resource-ref.js'
+import { defineCommand } from '../../command-line/command.js'
+import { UsageError } from '../../command-line/flags.js'
+import { alignRows, headerRow } from '../../output/columns.js'
 
-export const command = defineCommand({
+export const apiResources = defineCommand({
   usage: 'api-resources [flags]',
-  about: 'show what the server serves',
   flags: {
     output: { kind: 'text', short: 'o', help: 'wide or name' },
-    namespaced: { kind: 'text', bare: 'true', help: 'true: only what is in namespaces; false: only what is not' },
-    'api-group': { kind: 'text', help: 'only of this group' },
-    verbs: { kind: 'list', help: 'only what all of these can be done with' },
-    categories: { kind: 'list', help: 'only what is in all of these categories' },
-    'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
+    namespaced: { kind: 'text', bare: 'true', help: 'true: only namespaced resources; false: only cluster-scoped ones' },
+    'api-group': { kind: 'text', help: 'only this API group' },
+    verbs: { kind: 'list', help: 'only resources with all these verbs' },
+    categories: { kind: 'list', help: 'only resources in all these categories' },
+    'no-headers': { kind: 'switch', help: 'omit the header' },
     'sort-by': { kind: 'text', help: 'name or kind' },
-    cached: { kind: 'switch', help: 'as it was some minutes ago' },
+    cached: { kind: 'switch', help: 'use the discovery cache' },
   },
-  takesNoWords: true,
+  takesNoArguments: true,
   run: async ({ flags, session, io }) => {
     if (flags.output !== undefined && !['wide', 'name', ''].includes(flags.output))
       throw new UsageError(`--output ${flags.output} is not available`)
-    const by = flags['sort-by']
-    if (by !== undefined && !['', 'name', 'kind'].includes(by)) throw new UsageError('--sort-by accepts only name or kind')
-    const { resources, failures } = flags.cached ? await session.resources.all() : await session.resources.refreshed()
-    const chosen = resources
+    const sortBy = flags['sort-by']
+    if (sortBy !== undefined && !['', 'name', 'kind'].includes(sortBy)) throw new UsageError('--sort-by accepts only name or kind')
+    const { resources, failures } = flags.cached ? await session.resources.all() : await session.resources.refresh()
+    const selected = resources
       .filter(({ isPreferred }) => isPreferred)
       .filter(({ namespaced }) => flags.namespaced === undefined || namespaced === (flags.namespaced === 'true'))
       .filter(({ group }) => flags['api-group'] === undefined || group === flags['api-group'])
       .filter(({ verbs }) => flags.verbs.every((verb) => verbs.includes(verb)))
       .filter(({ categories }) => flags.categories.every((category) => categories.includes(category)))
-    const sorted = chosen.toSorted((a, b) =>
-      by === 'name'
+    const sorted = selected.toSorted((a, b) =>
+      sortBy === 'name'
         ? compareText(a.resource, b.resource)
-        : by === 'kind'
+        : sortBy === 'kind'
           ? compareText(a.kind, b.kind)
           : compareText(a.group, b.group) || compareText(a.resource, b.resource),
     )
@@ -56,5 +55,16 @@ export const command = defineCommand({
     for (const { apiVersion, error } of failures)
       io.err(`error: unable to retrieve ${apiVersion}: ${error instanceof Error ? error.message : String(error)}\n`)
     return failures.length === 0 ? 0 : 1
+  },
+})
+
+export const apiVersions = defineCommand({
+  usage: 'api-versions',
+  flags: {},
+  takesNoArguments: true,
+  run: async ({ session, io }) => {
+    const { apiVersions } = await session.resources.refresh()
+    io.out(`${sortTexts([...apiVersions]).join('\n')}\n`)
+    return 0
   },
 })

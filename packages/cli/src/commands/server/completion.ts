@@ -1,8 +1,8 @@
-// Scripts by which shells complete what is typed; they ask the command itself what could come next.
+// `completion`: scripts for bash, zsh and fish, which call `clusterctl __complete`.
 
-import { own } from '../../base/own.js'
-import { defineCommand } from '../command.js'
-import { UsageError } from '../flags.js'
+import { own } from '@cluster-apiserver/api/base/own-property.js'
+import { defineCommand } from '../../command-line/command.js'
+import { UsageError } from '../../command-line/flags.js'
 
 const scripts: { readonly [shell: string]: string } = {
   bash: `# bash completion for clusterctl; load it with: source <(clusterctl completion bash)
@@ -10,7 +10,7 @@ __clusterctl_complete() {
   local i word line prefix last
   local -a joined=()
   COMPREPLY=()
-  # Bash cuts words at : and =, too; they are put together again.
+  # Bash also splits words at : and =; join them again.
   for (( i = 1; i <= COMP_CWORD; i++ )); do
     word="\${COMP_WORDS[i]}"
     last=$(( \${#joined[@]} - 1 ))
@@ -18,10 +18,10 @@ __clusterctl_complete() {
   done
   word="\${joined[\${#joined[@]}-1]}"
   prefix=
-  # What stands before the last of them is there already.
+  # Bash keeps the part before the last : or =.
   if [[ "$word" == *[:=]* ]]; then prefix="\${word%"\${word##*[:=]}"}"; fi
   while IFS= read -r line; do COMPREPLY+=("\${line#"$prefix"}"); done < <(clusterctl __complete "\${joined[@]}" 2>/dev/null)
-  # What a value begins with is not yet a word.
+  # No space after an incomplete value.
   if [[ \${#COMPREPLY[@]} -eq 1 && "\${COMPREPLY[0]}" == *[=/] ]] && type compopt &> /dev/null; then compopt -o nospace; fi
 }
 complete -o default -F __clusterctl_complete clusterctl
@@ -51,13 +51,13 @@ complete -c clusterctl -f -a '(__clusterctl_complete)'
 
 export const command = defineCommand({
   usage: 'completion (bash | zsh | fish)',
-  about: 'print a script by which a shell completes what is typed',
   examples: ['completion bash'],
   flags: {},
   run: async ({ args, io }) => {
-    const [shell = '', ...more] = args
+    const [shell = '', ...extraArgs] = args
     const script = own(scripts, shell)
-    if (script === undefined || more.length > 0) throw new UsageError(`name one shell: ${Object.keys(scripts).join(', ')}`)
+    if (script === undefined || extraArgs.length > 0)
+      throw new UsageError(`exactly one shell is required: ${Object.keys(scripts).join(', ')}`)
     io.out(script)
     return 0
   },

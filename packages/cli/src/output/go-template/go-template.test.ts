@@ -1,4 +1,4 @@
-// Go templates: what they show, and what is wrong with them. What is expected here was shown by kubectl v1.27.
+// Go templates: output and errors; expected values were printed by kubectl v1.27.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const object = {
 }
 const fill = (text: string, allowsMissing = true): string => fillGoTemplate(parseGoTemplate(text), object, { allowsMissing })
 
-test('what templates show', () => {
+test('output of templates', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['{{.metadata.name}} {{.spec.replicas}} {{.spec.share}}', 'prices 2 0.5'],
     ['{{.nope}} {{.nope.x}} {{.metadata.gone}}', '<no value> <no value> <no value>'],
@@ -50,7 +50,7 @@ test('what templates show', () => {
   for (const [template, text] of cases) assert.equal(fill(template), text, template)
 })
 
-test('what is wrong with templates', () => {
+test('errors of templates', () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ['\n{{.a', /output:2: unclosed action/],
     ['{{nofunc 1}}', /function "nofunc" not defined/],
@@ -70,6 +70,6 @@ test('what is wrong with templates', () => {
     ['{{define "T"}}{{template "T"}}{{end}}{{template "T"}}', /exceeded maximum template depth/],
     ['{{template "none"}}', /template "none" not defined/],
   ]
-  for (const [template, complaint] of cases) assert.throws(() => fill(template), complaint, template)
+  for (const [template, message] of cases) assert.throws(() => fill(template), message, template)
   assert.throws(() => fill('{{.data.nope}}', false), /map has no entry for key "nope"/)
 })

@@ -1,7 +1,7 @@
-// Go templates as a tree: texts, values that are shown, branches, loops, and templates with names.
+// Parser of Go templates: text, pipelines, if, with, range, else, break, continue, define, block, template.
 
 import { functionNames } from './functions.js'
-import { cutTemplate, type Piece, type Token, templateFailure } from './tokens.js'
+import { type Chunk, cutTemplate, type Token, templateFailure } from './tokens.js'
 
 export type Operand =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -14,7 +14,6 @@ export type Operand =
 
 export interface Pipe {
   readonly variables: readonly string[]
-  /** To variables that are there already. */
   readonly isAssignment: boolean
   readonly commands: readonly (readonly Operand[])[]
   readonly line: number
@@ -23,192 +22,189 @@ export interface Pipe {
 export type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'show'; readonly pipe: Pipe }
-  | { readonly kind: 'if' | 'with' | 'range'; readonly pipe: Pipe; readonly body: readonly Node[]; readonly otherwise: readonly Node[] }
+  | { readonly kind: 'if' | 'with' | 'range'; readonly pipe: Pipe; readonly body: readonly Node[]; readonly elseBody: readonly Node[] }
   | { readonly kind: 'template'; readonly name: string; readonly pipe: Pipe | undefined; readonly line: number }
   | { readonly kind: 'break' | 'continue' }
 
-export interface Parsed {
+export interface ParsedTemplate {
   readonly main: readonly Node[]
-  readonly named: ReadonlyMap<string, readonly Node[]>
+  readonly definitions: ReadonlyMap<string, readonly Node[]>
 }
 
-export function parseGoTemplate(text: string): Parsed {
+export function parseGoTemplate(text: string): ParsedTemplate {
   return new Parser(cutTemplate(text)).parse()
 }
 
 class Parser {
-  private readonly pieces: readonly Piece[]
-  private readonly named = new Map<string, readonly Node[]>()
-  private at = 0
-  private loops = 0
-  /** Names that are known where we are, the latest last. */
-  private known: string[] = ['$']
+  private readonly chunks: readonly Chunk[]
+  private readonly definitions = new Map<string, readonly Node[]>()
+  private position = 0
+  private rangeDepth = 0
+  private declared: string[] = ['$']
 
-  constructor(pieces: readonly Piece[]) {
-    this.pieces = pieces
+  constructor(chunks: readonly Chunk[]) {
+    this.chunks = chunks
   }
 
-  parse(): Parsed {
-    const { nodes, ended } = this.nodes()
-    if (ended !== '') throw templateFailure(this.lineBefore(), `unexpected {{${ended}}}`)
-    return { main: nodes, named: this.named }
+  parse(): ParsedTemplate {
+    const { nodes, endWord } = this.nodes()
+    if (endWord !== '') throw templateFailure(this.lineBefore(), `unexpected {{${endWord}}}`)
+    return { main: nodes, definitions: this.definitions }
   }
 
-  /** Up to an `end` or `else`, which is taken; what that was, with the words behind `else`. */
-  private nodes(): { readonly nodes: readonly Node[]; readonly ended: string; readonly more: readonly Token[] } {
+  private nodes(): { readonly nodes: readonly Node[]; readonly endWord: string; readonly elseTokens: readonly Token[] } {
     const nodes: Node[] = []
-    while (this.at < this.pieces.length) {
-      const piece = this.pieces[this.at++] as Piece
-      if (piece.kind === 'text') {
-        nodes.push(piece)
+    while (this.position < this.chunks.length) {
+      const chunk = this.chunks[this.position++] as Chunk
+      if (chunk.kind === 'text') {
+        nodes.push(chunk)
         continue
       }
-      const [first, ...rest] = piece.tokens
-      if (first === undefined) throw templateFailure(piece.line, 'missing value for command')
+      const [first, ...rest] = chunk.tokens
+      if (first === undefined) throw templateFailure(chunk.line, 'missing value for command')
       const word = first.kind === 'word' ? first.text : ''
-      if (word === 'end' || word === 'else') return { nodes, ended: word, more: rest }
-      nodes.push(...this.node(word, piece, rest))
+      if (word === 'end' || word === 'else') return { nodes, endWord: word, elseTokens: rest }
+      nodes.push(...this.node(word, chunk, rest))
     }
-    return { nodes, ended: '', more: [] }
+    return { nodes, endWord: '', elseTokens: [] }
   }
 
-  private node(word: string, { tokens, line, source }: Extract<Piece, { kind: 'action' }>, rest: readonly Token[]): readonly Node[] {
+  private node(word: string, { tokens, line, source }: Extract<Chunk, { kind: 'action' }>, rest: readonly Token[]): readonly Node[] {
     switch (word) {
       case 'if':
       case 'with':
       case 'range':
         return [this.branch(word, rest, line)]
       case 'define': {
-        this.named.set(nameOf(rest[0], line), this.apart(line))
+        this.definitions.set(nameOf(rest[0], line), this.separateScope(line))
         return []
       }
       case 'block': {
         const name = nameOf(rest[0], line)
         const pipe = this.pipe(rest.slice(1), line)
-        this.named.set(name, this.apart(line))
+        this.definitions.set(name, this.separateScope(line))
         return [{ kind: 'template', name, pipe, line }]
       }
       case 'template':
         return [{ kind: 'template', name: nameOf(rest[0], line), pipe: rest.length > 1 ? this.pipe(rest.slice(1), line) : undefined, line }]
       case 'break':
       case 'continue':
-        if (this.loops === 0) throw templateFailure(line, `{{${source}}} outside {{range}}`)
+        if (this.rangeDepth === 0) throw templateFailure(line, `{{${source}}} outside {{range}}`)
         return [{ kind: word }]
       default:
         return [{ kind: 'show', pipe: this.pipe(tokens, line) }]
     }
   }
 
-  /** A template of its own, in which no variable is known but `$`. */
-  private apart(line: number): readonly Node[] {
-    const [known, loops] = [this.known, this.loops]
-    this.known = ['$']
-    this.loops = 0
-    const { nodes, ended } = this.nodes()
-    if (ended !== 'end') throw templateFailure(line, ended === '' ? 'unexpected EOF' : `unexpected {{${ended}}}`)
-    this.known = known
-    this.loops = loops
+  private separateScope(line: number): readonly Node[] {
+    const [declared, rangeDepth] = [this.declared, this.rangeDepth]
+    this.declared = ['$']
+    this.rangeDepth = 0
+    const { nodes, endWord } = this.nodes()
+    if (endWord !== 'end') throw templateFailure(line, endWord === '' ? 'unexpected EOF' : `unexpected {{${endWord}}}`)
+    this.declared = declared
+    this.rangeDepth = rangeDepth
     return nodes
   }
 
   private branch(kind: 'if' | 'with' | 'range', tokens: readonly Token[], line: number): Node {
-    const known = this.known.length
+    const declared = this.declared.length
     const pipe = this.pipe(tokens, line, kind === 'range')
-    if (kind === 'range') this.loops++
-    const { nodes: body, ended, more } = this.nodes()
-    if (kind === 'range') this.loops--
-    if (ended === '') throw templateFailure(this.lineBefore(), 'unexpected EOF')
-    let otherwise: readonly Node[] = []
-    const [next, ...condition] = more
-    if (ended === 'else' && next !== undefined) {
+    if (kind === 'range') this.rangeDepth++
+    const { nodes: body, endWord, elseTokens } = this.nodes()
+    if (kind === 'range') this.rangeDepth--
+    if (endWord === '') throw templateFailure(this.lineBefore(), 'unexpected EOF')
+    let elseBody: readonly Node[] = []
+    const [next, ...condition] = elseTokens
+    if (endWord === 'else' && next !== undefined) {
       if (next.text !== kind || kind === 'range') throw templateFailure(line, `unexpected {{else ${next.text}}} of {{${kind}}}`)
-      otherwise = [this.branch(kind, condition, line)]
-    } else if (ended === 'else') {
+      elseBody = [this.branch(kind, condition, line)]
+    } else if (endWord === 'else') {
       const tail = this.nodes()
-      if (tail.ended !== 'end')
-        throw templateFailure(this.lineBefore(), tail.ended === '' ? 'unexpected EOF' : 'expected end; found {{else}}')
-      otherwise = tail.nodes
+      if (tail.endWord !== 'end')
+        throw templateFailure(this.lineBefore(), tail.endWord === '' ? 'unexpected EOF' : 'expected end; found {{else}}')
+      elseBody = tail.nodes
     }
-    this.known.length = known
-    return { kind, pipe, body, otherwise }
+    this.declared.length = declared
+    return { kind, pipe, body, elseBody }
   }
 
   private pipe(tokens: readonly Token[], line: number, mayDeclareTwo = false): Pipe {
-    const signAt = tokens.findIndex(({ kind, text }) => kind === 'sign' && (text === ':=' || text === '='))
-    const before = signAt < 0 ? [] : tokens.slice(0, signAt)
-    const variables = before.filter(({ kind }) => kind === 'variable').map(({ text }) => text)
-    const isList = before.every(({ kind, text }, i) => (i % 2 === 0 ? kind === 'variable' : text === ','))
+    const signIndex = tokens.findIndex(({ kind, text }) => kind === 'sign' && (text === ':=' || text === '='))
+    const declaration = signIndex < 0 ? [] : tokens.slice(0, signIndex)
+    const variables = declaration.filter(({ kind }) => kind === 'variable').map(({ text }) => text)
+    const isList = declaration.every(({ kind, text }, i) => (i % 2 === 0 ? kind === 'variable' : text === ','))
     if (!isList || variables.length > (mayDeclareTwo ? 2 : 1)) throw templateFailure(line, 'unexpected declaration of variables')
-    const isAssignment = tokens[signAt]?.text === '='
-    if (isAssignment) for (const name of variables) this.mustKnow(name, line)
+    const isAssignment = tokens[signIndex]?.text === '='
+    if (isAssignment) for (const name of variables) this.requireVariable(name, line)
     const reader = new OperandReader(
-      tokens.slice(signAt + 1),
+      tokens.slice(signIndex + 1),
       line,
-      (name) => this.mustKnow(name, line),
+      (name) => this.requireVariable(name, line),
       (inner) => this.pipe(inner, line),
     )
     const commands = reader.commands()
-    if (!isAssignment) this.known.push(...variables)
+    if (!isAssignment) this.declared.push(...variables)
     return { variables, isAssignment, commands, line }
   }
 
-  private mustKnow(name: string, line: number): void {
-    if (!this.known.includes(name)) throw templateFailure(line, `undefined variable ${JSON.stringify(name)}`)
+  private requireVariable(name: string, line: number): void {
+    if (!this.declared.includes(name)) throw templateFailure(line, `undefined variable ${JSON.stringify(name)}`)
   }
 
   private lineBefore(): number {
-    const last = this.pieces.slice(0, this.at).findLast(({ kind }) => kind === 'action')
+    const last = this.chunks.slice(0, this.position).findLast(({ kind }) => kind === 'action')
     return last?.kind === 'action' ? last.line : 1
   }
 }
 
 function nameOf(token: Token | undefined, line: number): string {
-  if (token?.kind !== 'value' || typeof token.value !== 'string') throw templateFailure(line, 'a template is named by a string')
+  if (token?.kind !== 'value' || typeof token.value !== 'string') throw templateFailure(line, 'template name must be a string')
   return token.value
 }
 
 class OperandReader {
   private readonly tokens: readonly Token[]
   private readonly line: number
-  private readonly mustKnow: (name: string) => void
+  private readonly requireVariable: (name: string) => void
   private readonly pipe: (tokens: readonly Token[]) => Pipe
 
-  constructor(tokens: readonly Token[], line: number, mustKnow: (name: string) => void, pipe: (tokens: readonly Token[]) => Pipe) {
+  constructor(tokens: readonly Token[], line: number, requireVariable: (name: string) => void, pipe: (tokens: readonly Token[]) => Pipe) {
     this.tokens = tokens
     this.line = line
-    this.mustKnow = mustKnow
+    this.requireVariable = requireVariable
     this.pipe = pipe
   }
 
   commands(): readonly (readonly Operand[])[] {
     const commands: Operand[][] = [[]]
-    for (let at = 0; at < this.tokens.length; ) {
-      const token = this.tokens[at] as Token
+    for (let position = 0; position < this.tokens.length; ) {
+      const token = this.tokens[position] as Token
       if (token.kind === 'sign' && token.text === '|') {
         commands.push([])
-        at++
+        position++
         continue
       }
-      const { operand, next } = this.operandAt(at)
+      const { operand, next } = this.operandAt(position)
       commands.at(-1)?.push(operand)
-      at = next
+      position = next
     }
     if (commands.some((command) => command.length === 0)) throw templateFailure(this.line, 'missing value for command')
     return commands
   }
 
-  private operandAt(at: number): { readonly operand: Operand; readonly next: number } {
-    const token = this.tokens[at] as Token
-    let next = at + 1
+  private operandAt(position: number): { readonly operand: Operand; readonly next: number } {
+    const token = this.tokens[position] as Token
+    let next = position + 1
     let operand: Operand
     if (token.kind === 'sign') {
       if (token.text !== '(') throw templateFailure(this.line, `unexpected ${JSON.stringify(token.text)} in command`)
-      const close = this.closing(at)
-      operand = { kind: 'pipe', pipe: this.pipe(this.tokens.slice(at + 1, close)) }
-      next = close + 1
+      const closeIndex = this.closing(position)
+      operand = { kind: 'pipe', pipe: this.pipe(this.tokens.slice(position + 1, closeIndex)) }
+      next = closeIndex + 1
     } else operand = this.single(token)
     const fields: string[] = []
-    while (this.tokens[next]?.kind === 'field' && this.tokens[next]?.isApart === false && this.tokens[next]?.text !== '')
+    while (this.tokens[next]?.kind === 'field' && this.tokens[next]?.hasSpaceBefore === false && this.tokens[next]?.text !== '')
       fields.push((this.tokens[next++] as Token).text)
     if (fields.length === 0) return { operand, next }
     if (operand.kind === 'chain') return { operand: { ...operand, fields: [...operand.fields, ...fields] }, next }
@@ -218,7 +214,7 @@ class OperandReader {
   private single({ kind, text, value }: Token): Operand {
     if (kind === 'field') return text === '' ? { kind: 'dot' } : { kind: 'chain', from: { kind: 'dot' }, fields: [text] }
     if (kind === 'variable') {
-      this.mustKnow(text)
+      this.requireVariable(text)
       return { kind: 'variable', name: text }
     }
     if (kind === 'value') return { kind: 'value', value }
@@ -230,10 +226,10 @@ class OperandReader {
 
   private closing(open: number): number {
     let depth = 0
-    for (let at = open; at < this.tokens.length; at++) {
-      const { kind, text } = this.tokens[at] as Token
+    for (let position = open; position < this.tokens.length; position++) {
+      const { kind, text } = this.tokens[position] as Token
       if (kind === 'sign' && text === '(') depth++
-      if (kind === 'sign' && text === ')' && --depth === 0) return at
+      if (kind === 'sign' && text === ')' && --depth === 0) return position
     }
     throw templateFailure(this.line, 'unclosed left paren')
   }

@@ -1,21 +1,20 @@
-// Fills Go templates with objects.
+// Execution of parsed Go templates.
 
-import { compareText } from '../../../base/text-order.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import { Float, goText } from '../go-text.js'
 import { CallError, functions, isTrue } from './functions.js'
-import type { Node, Operand, Parsed, Pipe } from './parse.js'
+import type { Node, Operand, ParsedTemplate, Pipe } from './parse.js'
 import { templateFailure } from './tokens.js'
 
-/** Templates that call themselves end somewhere. */
-const deepest = 500
+/** Limit of nested template calls, for recursive templates. */
+const maxTemplateDepth = 500
 
-export interface FillOptions {
-  /** What is not there is shown as such, and is no failure. */
+interface FillOptions {
   readonly allowsMissing: boolean
 }
 
-export function fillGoTemplate({ main, named }: Parsed, object: unknown, options: FillOptions): string {
-  const run = new Run(named, options)
+export function fillGoTemplate({ main, definitions }: ParsedTemplate, object: unknown, options: FillOptions): string {
+  const run = new Run(definitions, options)
   run.template(main, object)
   return run.text
 }
@@ -26,14 +25,14 @@ interface Variable {
 }
 
 class Run {
-  private readonly named: ReadonlyMap<string, readonly Node[]>
+  private readonly definitions: ReadonlyMap<string, readonly Node[]>
   private readonly options: FillOptions
   private variables: Variable[] = []
   private depth = 0
   text = ''
 
-  constructor(named: ReadonlyMap<string, readonly Node[]>, options: FillOptions) {
-    this.named = named
+  constructor(definitions: ReadonlyMap<string, readonly Node[]>, options: FillOptions) {
+    this.definitions = definitions
     this.options = options
   }
 
@@ -44,11 +43,10 @@ class Run {
     this.variables = outer
   }
 
-  /** Tells whether a loop around it is to end, or to go on with its next turn. */
   private nodes(nodes: readonly Node[], dot: unknown): 'break' | 'continue' | undefined {
     for (const node of nodes) {
-      const left = this.node(node, dot)
-      if (left !== undefined) return left
+      const jump = this.node(node, dot)
+      if (jump !== undefined) return jump
     }
     return undefined
   }
@@ -60,23 +58,23 @@ class Run {
         return undefined
       case 'show': {
         const value = this.pipe(node.pipe, dot)
-        if (node.pipe.variables.length === 0) this.text += shown(value)
+        if (node.pipe.variables.length === 0) this.text += valueText(value)
         return undefined
       }
       case 'if':
       case 'with': {
-        const known = this.variables.length
+        const variableCount = this.variables.length
         const value = this.pipe(node.pipe, dot)
-        const left = isTrue(value) ? this.nodes(node.body, node.kind === 'with' ? value : dot) : this.nodes(node.otherwise, dot)
-        this.variables.length = known
-        return left
+        const jump = isTrue(value) ? this.nodes(node.body, node.kind === 'with' ? value : dot) : this.nodes(node.elseBody, dot)
+        this.variables.length = variableCount
+        return jump
       }
       case 'range':
         return this.range(node, dot)
       case 'template': {
-        const nodes = this.named.get(node.name)
+        const nodes = this.definitions.get(node.name)
         if (nodes === undefined) throw templateFailure(node.line, `template ${JSON.stringify(node.name)} not defined`)
-        if (++this.depth > deepest) throw templateFailure(node.line, 'exceeded maximum template depth')
+        if (++this.depth > maxTemplateDepth) throw templateFailure(node.line, 'exceeded maximum template depth')
         this.template(nodes, node.pipe === undefined ? undefined : this.pipe(node.pipe, dot))
         this.depth--
         return undefined
@@ -87,27 +85,27 @@ class Run {
   }
 
   private range(
-    { pipe, body, otherwise }: Extract<Node, { kind: 'if' | 'with' | 'range' }>,
+    { pipe, body, elseBody }: Extract<Node, { kind: 'if' | 'with' | 'range' }>,
     dot: unknown,
   ): 'break' | 'continue' | undefined {
-    const known = this.variables.length
+    const variableCount = this.variables.length
     const value = this.pipe({ ...pipe, variables: [] }, dot)
     const entries = entriesOf(value, pipe.line)
-    if (entries.length === 0) return this.nodes(otherwise, dot)
+    if (entries.length === 0) return this.nodes(elseBody, dot)
     for (const [key, item] of entries) {
       const values = pipe.variables.length === 2 ? [key, item] : [item]
       for (const [i, name] of pipe.variables.entries()) this.set(name, values[i], pipe.isAssignment)
-      const left = this.nodes(body, item)
-      this.variables.length = known
-      if (left === 'break') break
+      const jump = this.nodes(body, item)
+      this.variables.length = variableCount
+      if (jump === 'break') break
     }
     return undefined
   }
 
   private set(name: string, value: unknown, isAssignment: boolean): void {
-    const known = isAssignment ? this.variables.findLast((one) => one.name === name) : undefined
-    if (known === undefined) this.variables.push({ name, value })
-    else known.value = value
+    const existing = isAssignment ? this.variables.findLast((variable) => variable.name === name) : undefined
+    if (existing === undefined) this.variables.push({ name, value })
+    else existing.value = value
   }
 
   private pipe({ commands, variables, isAssignment, line }: Pipe, dot: unknown): unknown {
@@ -117,29 +115,30 @@ class Run {
     return value
   }
 
-  private command([first, ...rest]: readonly Operand[], dot: unknown, last: readonly unknown[], line: number): unknown {
-    if (first?.kind === 'function') return this.call(first.name, rest, dot, last, line)
+  /** `piped`: the value of the previous command of the pipe, if any. */
+  private command([first, ...rest]: readonly Operand[], dot: unknown, piped: readonly unknown[], line: number): unknown {
+    if (first?.kind === 'function') return this.call(first.name, rest, dot, piped, line)
     if (first === undefined || first.kind === 'nil') throw templateFailure(line, 'nil is not a command')
-    if (rest.length + last.length > 0) throw templateFailure(line, "can't give argument to non-function")
+    if (rest.length + piped.length > 0) throw templateFailure(line, "can't give argument to non-function")
     return this.operand(first, dot, line)
   }
 
-  private call(name: string, operands: readonly Operand[], dot: unknown, last: readonly unknown[], line: number): unknown {
+  private call(name: string, operands: readonly Operand[], dot: unknown, piped: readonly unknown[], line: number): unknown {
     if (name === 'and' || name === 'or') {
-      if (operands.length + last.length === 0) throw templateFailure(line, `wrong number of args for ${name}: want at least 1 got 0`)
+      if (operands.length + piped.length === 0) throw templateFailure(line, `wrong number of args for ${name}: want at least 1 got 0`)
       let value: unknown
-      for (const read of [...operands.map((operand) => () => this.operand(operand, dot, line)), ...last.map((one) => () => one)]) {
+      for (const read of [...operands.map((operand) => () => this.operand(operand, dot, line)), ...piped.map((value) => () => value)]) {
         value = read()
         if (isTrue(value) === (name === 'or')) return value
       }
       return value
     }
-    const { least, most = Number.POSITIVE_INFINITY, call } = functions[name] as (typeof functions)[string]
-    const values = [...operands.map((operand) => this.operand(operand, dot, line)), ...last]
-    if (values.length < least || values.length > most)
+    const { minArgs, maxArgs = Number.POSITIVE_INFINITY, call } = functions[name] as (typeof functions)[string]
+    const values = [...operands.map((operand) => this.operand(operand, dot, line)), ...piped]
+    if (values.length < minArgs || values.length > maxArgs)
       throw templateFailure(
         line,
-        `wrong number of args for ${name}: want ${least === most ? least : `at least ${least}`} got ${values.length}`,
+        `wrong number of args for ${name}: want ${minArgs === maxArgs ? minArgs : `at least ${minArgs}`} got ${values.length}`,
       )
     try {
       return call(...values)
@@ -182,11 +181,11 @@ class Run {
   }
 }
 
-const shown = (value: unknown): string => (value === undefined || value === null ? '<no value>' : goText(value))
+const valueText = (value: unknown): string => (value === undefined || value === null ? '<no value>' : goText(value))
 
 function entriesOf(value: unknown, line: number): readonly (readonly [unknown, unknown])[] {
   if (value === undefined || value === null) return []
   if (Array.isArray(value)) return [...value.entries()]
   if (typeof value === 'object' && !(value instanceof Float)) return Object.entries(value).sort(([a], [b]) => compareText(a, b))
-  throw templateFailure(line, `range can't iterate over ${shown(value)}`)
+  throw templateFailure(line, `range can't iterate over ${valueText(value)}`)
 }
