@@ -1,0 +1,42 @@
+// What the tabs of an object's page share: the object, as it is now, and the versions that this page saw.
+
+import type { DynamicObject, ServedResource } from '@cluster-apiserver/client/browser.js'
+import type { Session } from '../session/session.js'
+
+export interface ObjectVersion {
+  readonly atMs: number
+  readonly resourceVersion: string
+  readonly isDeleted: boolean
+  /** Lines of the YAML, without managedFields and resourceVersion. */
+  readonly text: readonly string[]
+}
+
+export interface ObjectContext {
+  readonly session: Session
+  readonly resource: ServedResource
+  readonly namespace: string | undefined
+  readonly name: string
+  readonly object: DynamicObject
+  readonly versions: readonly ObjectVersion[]
+  readonly isDeleted: boolean
+  readonly signal: AbortSignal
+}
+
+export interface ObjectTab {
+  readonly id: string
+  readonly title: string
+  readonly isOffered?: (context: Pick<ObjectContext, 'resource'>) => boolean
+  /** Shows the tab. Returns the function that draws a newer version; without one the tab stays as it is. */
+  show(host: HTMLElement, context: ObjectContext): ((context: ObjectContext) => void) | undefined
+}
+
+/** Without managedFields, which the fields of the YAML show as notes. */
+export function withoutManagedFields(object: DynamicObject): DynamicObject {
+  const { managedFields: _, ...metadata } = object.metadata ?? {}
+  return { ...object, metadata }
+}
+
+export function withoutVersion(object: DynamicObject): DynamicObject {
+  const { resourceVersion: _, ...metadata } = withoutManagedFields(object).metadata ?? {}
+  return { ...object, metadata }
+}

@@ -1,0 +1,78 @@
+// A browser for tests of the console: Chromium from Debian, a server in the test process, and a page that is signed in.
+
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { startServer } from 'cluster-apiserver'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { clientOf, type Embedded, startEmbedded, tokenOf } from '../../../test/kit/embedded.js'
+import { repoRoot } from '../../../test/kit/paths.js'
+import { obtainChromium } from './obtain-chromium.js'
+
+/** Skip reason without a browser. */
+export const chromiumFound = await obtainChromium()
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: chromiumFound.path, args: ['--no-sandbox'] })
+
+export interface Console {
+  readonly embedded: Embedded
+  readonly browser: Browser
+  close(): Promise<void>
+}
+
+/** `from`: a captured cluster to begin with. */
+export async function startConsole(flags: readonly string[] = [], from?: string): Promise<Console> {
+  const [embedded, browser] = await Promise.all([from === undefined ? startEmbedded('memory', flags) : startFrom(from), launch()])
+  return {
+    embedded,
+    browser,
+    close: async () => {
+      await browser.close()
+      await embedded.close()
+    },
+  }
+}
+
+async function startFrom(from: string): Promise<Embedded> {
+  const server = await startServer({ from })
+  const client = clientOf(server)
+  return { server, client, close: () => server.close({ immediately: true }) }
+}
+
+export interface OpenPage {
+  readonly page: Page
+  /** Errors of scripts, violations of the Content-Security-Policy, and requests to other origins. */
+  readonly problems: string[]
+}
+
+export async function openPage({ browser, embedded }: Console, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 }, ...options })
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', ({ message }) => problems.push(message))
+  page.on('console', (message) => {
+    // Failed requests are part of some tests.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) problems.push(message.text())
+  })
+  page.on('request', (request) => {
+    const { origin } = new URL(request.url())
+    if (origin !== new URL(embedded.server.url).origin && !request.url().startsWith('blob:')) problems.push(`request to ${request.url()}`)
+  })
+  return { page, problems }
+}
+
+export async function signIn(page: Page, { server }: Pick<Embedded, 'server'>, token = tokenOf(server), fragment = ''): Promise<void> {
+  await page.goto(`${server.url}/console/${fragment}`)
+  await page.getByLabel('Bearer token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.locator('.shell').waitFor()
+}
+
+const screenshots = process.env['CONSOLE_SCREENSHOTS']
+
+/** Saves a picture into the folder CONSOLE_SCREENSHOTS, if it is set. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return
+  const folder = resolve(repoRoot, screenshots)
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ path: join(folder, `${name}.png`) })
+}
