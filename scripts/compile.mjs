@@ -1,26 +1,25 @@
-// Runs the compiler on a project, `node scripts/compile.mjs tsconfig.json`: it does not live long enough for its collector of garbage to pay,
-// which takes a third of its time.
+// Runs the compiler, without garbage collection, which would take a third of its time: `node scripts/compile.mjs tsconfig.json` for the
+// packages in the order of their references, `tsconfig.tools.json` for tests and tools.
 //
-// Tools and tests are compiled against the declarations of what is built, and find the code itself under `.build/src`, which leads to `dist`: it
-// is neither checked nor written twice.
+// Tests and tools use the declarations of the packages; at run time `.build/packages/<name>/src` is a link to `packages/<name>/dist`.
 
 import { spawnSync } from 'node:child_process'
-import { lstatSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [project] = process.argv.slice(2)
+const isTools = project === 'tsconfig.tools.json'
 
-if (project === 'tsconfig.tools.json') {
-  const sources = `${root}.build/src`
-  if (lstatSync(sources, { throwIfNoEntry: false })?.isSymbolicLink() !== true) {
-    rmSync(sources, { recursive: true, force: true })
-    mkdirSync(`${root}.build`, { recursive: true })
-    symlinkSync('../dist', sources, 'dir')
-  }
+for (const name of isTools ? readdirSync(`${root}packages`) : []) {
+  const sources = `${root}.build/packages/${name}/src`
+  if (lstatSync(sources, { throwIfNoEntry: false })?.isSymbolicLink() === true) continue
+  rmSync(sources, { recursive: true, force: true })
+  mkdirSync(`${root}.build/packages/${name}`, { recursive: true })
+  symlinkSync(`../../../packages/${name}/dist`, sources, 'dir')
 }
 
-const { status } = spawnSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}${project}`], {
+const { status } = spawnSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, isTools ? '-p' : '-b', `${root}${project}`], {
   stdio: 'inherit',
   env: { ...process.env, GOGC: 'off' },
 })

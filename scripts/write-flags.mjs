@@ -1,23 +1,61 @@
-// Writes docs/flags.md from what `cluster-apiserver --help` says; a test fails when the two differ.
+// Writes docs/flags.md from `cluster-apiserver --help`, one table per group of flags. `--check` only compares; exit code 1 if they differ.
 
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const help = execFileSync(process.execPath, [`${root}bin/cluster-apiserver`, '--help'], { encoding: 'utf8' })
+const path = `${root}docs/flags.md`
 
-writeFileSync(
-  `${root}docs/flags.md`,
-  `# Flags
+const head = `# Flags
 
-Written by \`npm run docs\` from \`cluster-apiserver --help\`. Names and meanings are those of the reference where it has the flag.
-Those that are used most: \`--data-dir\`, \`--secure-port\`, \`--bind-address\`, \`--identity\`, \`--token-auth-file\`, \`--storage-backend\`.
-
-\`\`\`text
-${help.trimEnd()}
+\`\`\`sh
+cluster-apiserver --help
 \`\`\`
 
-A flag that is wrong ends the start with one sentence that names it, and exit code 1. Flags that have no effect are named at start.
-`,
-)
+\`npm run docs\` writes this page from that output. Flags that kube-apiserver has keep its name and meaning.
+
+| topic | rule |
+|---|---|
+| syntax | \`--flag=value\`, \`--flag value\`, and for booleans \`--flag\` |
+| list | comma-separated, or the flag repeated |
+| duration | \`90s\`, \`5m\`, \`1h30m\` |
+| wrong flag | the server does not start: it prints one sentence that names the flag and exits with 2 |
+| flag marked \`*\` | accepted and validated for compatibility; it has no effect, and the server says so at start |
+`
+
+/** One entry per flag; the help wraps descriptions, and puts long flags on a line of their own. */
+function parseGroup(section) {
+  const [title, ...lines] = section.split('\n')
+  const flags = []
+  for (const line of lines) {
+    const flag = /^([* ]) (--\S+(?: \S+)?)(?: {2,}(.*))?$/.exec(line)
+    if (flag !== null) flags.push({ isIgnored: flag[1] === '*', flag: flag[2], text: flag[3] ?? '' })
+    else flags.at(-1).text = `${flags.at(-1).text} ${line.trim()}`.trim()
+  }
+  return { title, flags }
+}
+
+const escapeCell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+
+function rowOf({ isIgnored, flag, text }) {
+  const [, description, value = ''] = /^(.*?)(?: \(default (.*)\))?$/.exec(text)
+  const defaultCell = value === '' ? '' : `\`${value.replaceAll('|', '\\|')}\``
+  return `| ${isIgnored ? '* ' : ''}\`${flag.replaceAll('|', '\\|')}\` | ${defaultCell} | ${escapeCell(description)} |`
+}
+
+const renderGroup = ({ title, flags }) =>
+  `\n## ${title}\n\n| flag | default | description |\n|---|---|---|\n${flags.map((flag) => `${rowOf(flag)}\n`).join('')}`
+
+function renderPage(help) {
+  const sections = help.trimEnd().split('\n\n')
+  const groups = sections.filter((section) => /^[A-Z][^\n]*\n[* ] --/.test(section)).map(parseGroup)
+  return head + groups.map(renderGroup).join('')
+}
+
+const page = renderPage(execFileSync(process.execPath, [`${root}bin/cluster-apiserver`, '--help'], { encoding: 'utf8' }))
+if (!process.argv.includes('--check')) writeFileSync(path, page)
+else if (readFileSync(path, 'utf8') !== page) {
+  console.error('docs/flags.md differs from --help: run `npm run docs`')
+  process.exit(1)
+}

@@ -1,40 +1,40 @@
-// Writes the declarations of schema files anew, short: the compiler spells out the type of a schema with everything in it, over and over, which
-// takes users' compilers seconds to read. Here each type is written once, under its name. `test/client/types.test.ts` holds both against
-// each other.
+// Writes short declarations of schema files: the compiler expands schema types repeatedly, which takes compilers of users seconds.
+// Here each type is written once, under its name. `packages/client/test/types.slow.test.ts` compares them with the expanded types.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.schema.ts'))
+const sources = 'packages/api/src'
+const built = 'packages/api/dist'
+const files = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.schema.ts'))
 
 const modules = await Promise.all(
   files.map(async (file) => {
-    const source = readFileSync(join('src', file), 'utf8')
-    const names = [...source.matchAll(/^export type (\w+) = Infer<typeof (\w+)>$/gm)].map(([, type, value]) => ({ type, value }))
-    const values = await import(pathToFileURL(join('dist', file.replace(/\.ts$/, '.js'))).href)
+    const values = await import(pathToFileURL(join(built, file.replace(/\.ts$/, '.js'))).href)
+    const names = Object.entries(values).map(([value, { name }]) => ({ type: name, value }))
     return { file, names, values }
   }),
 )
 
-/** Where the type of a schema node has its name. */
-const places = new Map(modules.flatMap(({ file, names, values }) => names.map(({ type, value }) => [values[value], { file, type }])))
+/** File and name of the type of each schema node. */
+const typeLocations = new Map(modules.flatMap(({ file, names, values }) => names.map(({ type, value }) => [values[value], { file, type }])))
 
 function declare({ file, names, values }) {
   const imports = new Map()
-  const nameOf = (place) => {
-    if (place.file === file) return place.type
-    const alias = place.file.replace(/\.schema\.ts$/, '').replaceAll(/[^a-z0-9]+/gi, '_')
-    imports.set(alias, place.file)
-    return `${alias}.${place.type}`
+  const nameOf = (location) => {
+    if (location.file === file) return location.type
+    const alias = location.file.replace(/\.schema\.ts$/, '').replaceAll(/[^a-z0-9]+/gi, '_')
+    imports.set(alias, location.file)
+    return `${alias}.${location.type}`
   }
   const typeOf = (node) => {
-    const place = places.get(node)
-    return place === undefined ? spell(node) : nameOf(place)
+    const location = typeLocations.get(node)
+    return location === undefined ? inlineType(node) : nameOf(location)
   }
   const key = (name) => (/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name))
-  /** As `schema/infer.ts` reads it. */
-  const spell = (node) => {
+  /** TypeScript type of a schema node without a name, equal to the type that the compiler infers. */
+  const inlineType = (node) => {
     switch (node.type) {
       case 'struct': {
         const fields = Object.entries(node.fields).map(([name, field]) => `  readonly ${key(name)}?: ${typeOf(field.node)}`)
@@ -43,7 +43,7 @@ function declare({ file, names, values }) {
         return fields.length === 0 ? '{}' : `{\n${fields.join('\n')}\n}`
       }
       case 'list':
-        return `readonly ${wrapped(typeOf(node.item))}[]`
+        return `readonly ${parenthesized(typeOf(node.item))}[]`
       case 'map':
         return `{ readonly [key: string]: ${typeOf(node.value)} }`
       case 'boolean':
@@ -60,17 +60,44 @@ function declare({ file, names, values }) {
         return 'string'
     }
   }
-  const wrapped = (text) => (/^[\w.]+$/.test(text) ? text : `(${text})`)
-  const types = names.map(({ type, value }) => `export declare const ${value}: StructNode\nexport type ${type} = ${spell(values[value])}\n`)
-  const named = new Set(names.map(({ value }) => value))
-  const others = Object.keys(values).filter((name) => !named.has(name))
-  if (others.length > 0) throw new Error(`${file}: ${others.join(', ')} have no type`)
+  const parenthesized = (text) => (/^[\w.]+$/.test(text) ? text : `(${text})`)
+  const types = names.map(
+    ({ type, value }) => `export declare const ${value}: StructNode\nexport type ${type} = ${inlineType(values[value])}\n`,
+  )
   const path = (other) => {
-    const way = relative(dirname(file), other).replace(/\.ts$/, '.js')
-    return way.startsWith('.') ? way : `./${way}`
+    const relativePath = relative(dirname(file), other).replace(/\.ts$/, '.js')
+    return relativePath.startsWith('.') ? relativePath : `./${relativePath}`
   }
   const lines = [...imports].map(([alias, other]) => `import type * as ${alias} from '${path(other)}'\n`)
   return `import type { StructNode } from '${path('schema/node.ts')}'\n${lines.join('')}${types.join('')}`
 }
 
-for (const module of modules) writeFileSync(join('dist', module.file.replace(/\.ts$/, '.d.ts')), declare(module))
+/** Unchanged files are not written, so that dependent packages are not compiled again. */
+function writeChanged(path, text) {
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text)
+}
+
+for (const module of modules) writeChanged(join(built, module.file.replace(/\.ts$/, '.d.ts')), declare(module))
+
+/** Types of the client for require(), which can import only types from ES modules: each class is declared as a value and as a type. */
+async function declareClient() {
+  const values = await import('../packages/client/dist/index.js')
+  const texts = readdirSync('packages/client/dist', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.d.ts'))
+    .map((name) => readFileSync(`packages/client/dist/${name}`, 'utf8'))
+  const typeOf = (name) => {
+    const [, parameters] =
+      texts.map((text) => new RegExp(`^export declare class ${name}(<[^{]*>)?[ {]`, 'm').exec(text)).find(Boolean) ?? []
+    const names = [...(parameters ?? '').matchAll(/[<,] *(\w+)/g)].map(([, parameter]) => parameter).join(', ')
+    const typeParameters = parameters?.replaceAll(/(?<=extends |= )\w+/g, 'client.$&') ?? ''
+    return `export type ${name}${typeParameters} = client.${name}${names === '' ? '' : `<${names}>`}\n`
+  }
+  const isClass = (value) => typeof value === 'function' && Function.prototype.toString.call(value).startsWith('class')
+  const declared = Object.entries(values).map(
+    ([name, value]) => `export declare const ${name}: typeof client.${name}\n${isClass(value) ? typeOf(name) : ''}`,
+  )
+  const from = "from './index.js' with { 'resolution-mode': 'import' }"
+  return `import type * as client ${from}\nexport type * ${from}\n${declared.join('')}`
+}
+
+writeChanged('packages/client/dist/index.d.cts', await declareClient())

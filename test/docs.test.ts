@@ -1,4 +1,4 @@
-// The documents tell the truth: the README's commands are run, the flags are those of the command, and every link leads somewhere.
+// Checks the documents: commands and programs run, docs/flags.md matches --help, links, file names and figures are right, pages stay short.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -7,28 +7,49 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { runInNewContext } from 'node:vm'
+import { type FaultRule, startServer } from 'cluster-apiserver'
 import { until } from './kit/fixtures.js'
 import { repoRoot } from './kit/paths.js'
-import { runCommand, ServerProcess } from './kit/server-process.js'
+import { ServerProcess } from './kit/server-process.js'
 
 const run = promisify(execFile)
 const read = (path: string): string => readFileSync(join(repoRoot, path), 'utf8')
+const pagesOfDocs = readdirSync(join(repoRoot, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
 const documents = [
   ...readdirSync(repoRoot).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(repoRoot, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...pagesOfDocs.map((name) => `docs/${name}`),
+  'examples/README.md',
+  ...readdirSync(join(repoRoot, 'packages'))
+    .map((name) => `packages/${name}/README.md`)
+    .filter((path) => existsSync(join(repoRoot, path))),
 ]
 
 const blocksOf = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code)
 
-test('docs/flags.md is what --help says', async () => {
-  const { stdout } = await runCommand(['--help'])
-  assert.equal(blocksOf(read('docs/flags.md'), 'text')[0], stdout, 'run `npm run docs`')
+test('docs/flags.md matches --help', async () => {
+  await run(process.execPath, [join(repoRoot, 'scripts/write-flags.mjs'), '--check'])
 })
 
-test('links lead to files', () => {
+test('documents keep their line limits', () => {
+  const limits: Readonly<Record<string, number>> = { 'README.md': 150, 'docs/reliability.md': 200, 'docs/flags.md': 300 }
+  const tooLong = documents
+    .map((document) => ({ document, lines: read(document).trimEnd().split('\n').length }))
+    .filter(({ document, lines }) => lines > (limits[document] ?? 250))
+  assert.deepEqual(tooLong, [])
+})
+
+test('docs/README.md lists every page of docs/', () => {
+  const contents = read('docs/README.md')
+  const pages = pagesOfDocs.filter((name) => name !== 'README.md')
+  assert.deepEqual(
+    pages.filter((name) => !contents.includes(`](${name})`)),
+    [],
+  )
+})
+
+test('links point to files that exist', () => {
   const broken = documents.flatMap((document) =>
     [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)]
       .map(([, target = '']) => target)
@@ -38,18 +59,21 @@ test('links lead to files', () => {
   assert.deepEqual(broken, [])
 })
 
-test('commands of package.json that are spoken of exist', () => {
+test('npm scripts named in documents exist', () => {
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> }
-  const spoken = documents.flatMap((document) => [...read(document).matchAll(/npm run ([a-z:]+)/g)].map(([, name = '']) => name))
+  const named = documents.flatMap((document) => [...read(document).matchAll(/npm run ([a-z:]+)/g)].map(([, name = '']) => name))
   assert.deepEqual(
-    spoken.filter((name) => !(name in scripts)),
+    named.filter((name) => !(name in scripts)),
     [],
   )
 })
 
-test('files that the documents name are there', () => {
+test('source files named in documents exist', () => {
   const named = documents.flatMap((document) =>
-    [...read(document).matchAll(/`((?:src|test|docs|bench|scripts)\/[\w./-]+\.\w+)`/g)].map(([, path = '']) => ({ document, path })),
+    [...read(document).matchAll(/`((?:packages|test|docs|bench|scripts|examples)\/[\w./-]+\.\w+)`/g)].map(([, path = '']) => ({
+      document,
+      path,
+    })),
   )
   assert.ok(named.length > 5)
   assert.deepEqual(
@@ -58,32 +82,41 @@ test('files that the documents name are there', () => {
   )
 })
 
-const figuresOf = (path: string, mark: string): readonly string[] =>
-  (new RegExp(`<!-- ${mark} -->\\n([\\s\\S]*?)<!-- /${mark} -->`).exec(read(path))?.[1] ?? '')
+test('CONTRIBUTING.md: each pattern of "Where is…?" matches its file', () => {
+  const rows = [...read('CONTRIBUTING.md').matchAll(/^\| [^|]+ \| `([^`]+)` \| `(packages\/[^`]+)` \|$/gm)]
+  assert.ok(rows.length >= 30)
+  assert.deepEqual(
+    rows.filter(([, pattern = '', path = '']) => !new RegExp(pattern, 'i').test(path)).map(([row]) => row),
+    [],
+  )
+})
+
+const figuresOf = (path: string, marker: string): readonly string[] =>
+  (new RegExp(`<!-- ${marker} -->\\n([\\s\\S]*?)<!-- /${marker} -->`).exec(read(path))?.[1] ?? '')
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(1)
 
-test('the README shows at most twelve figures, each of them from docs/performance.md, and no row stands there twice', () => {
-  const [few, all] = [figuresOf('README.md', 'figures'), figuresOf('docs/performance.md', 'all figures')]
-  assert.ok(few.length > 0 && few.length <= 12)
+test('README.md shows at most twelve figures, all from docs/performance.md, which has each workload once', () => {
+  const [readmeFigures, allFigures] = [figuresOf('README.md', 'figures'), figuresOf('docs/performance.md', 'all figures')]
+  assert.ok(readmeFigures.length > 0 && readmeFigures.length <= 12)
   assert.deepEqual(
-    few.filter((line) => !all.includes(line)),
+    readmeFigures.filter((line) => !allFigures.includes(line)),
     [],
   )
-  assert.equal(new Set(all.map((line) => line.split('|')[1])).size, all.length)
+  assert.equal(new Set(allFigures.map((line) => line.split('|')[1])).size, allFigures.length)
 })
 
-test('the tour of the README', { timeout: 240_000 }, async () => {
+test('the tour of README.md runs', { timeout: 240_000 }, async () => {
   const readme = read('README.md')
   const tour = /<!-- tour -->([\s\S]*)<!-- \/tour -->/.exec(readme)?.[1] ?? ''
   const blocks = blocksOf(tour, 'bash')
   assert.ok(blocks.length >= 5)
-  const place = mkdtempSync(join(tmpdir(), 'apiserver-tour-'))
+  const folder = mkdtempSync(join(tmpdir(), 'apiserver-tour-'))
   const server = await ServerProcess.start()
-  symlinkSync(server.dataDir, join(place, 'cluster-data'))
+  symlinkSync(server.dataDir, join(folder, 'cluster-data'))
   const script = `set -euo pipefail\n${blocks.join('\n')}`.replace('https://127.0.0.1:6443', server.url)
-  const { stdout } = await run('bash', ['-c', script], { cwd: place })
+  const { stdout } = await run('bash', ['-c', script], { cwd: folder })
   for (const part of [
     '[+]ping ok',
     '"name": "shop"',
@@ -93,22 +126,26 @@ test('the tour of the README', { timeout: 240_000 }, async () => {
     '"kind": "Table"',
     '"phase": "Terminating"',
   ]) {
-    assert.ok(stdout.includes(part), `${part} is not in what the commands print`)
+    assert.ok(stdout.includes(part), `${part} is missing from the output`)
   }
-  const changes = readFileSync(join(place, 'changes.log'), 'utf8').trim().split('\n')
+  const changes = readFileSync(join(folder, 'changes.log'), 'utf8').trim().split('\n')
   assert.deepEqual(
     changes.map((line) => (JSON.parse(line) as { readonly type: string }).type),
     ['ADDED', 'MODIFIED', 'DELETED'],
   )
   await server.stop()
-  rmSync(place, { recursive: true })
+  rmSync(folder, { recursive: true })
 })
 
 for (const { document, prints } of [
   { document: 'README.md', prints: /^https:\/\/127\.0\.0\.1:\d+\n$/ },
   { document: 'docs/embedding.md', prints: /^\[\s*'cluster-node-lease',\s*'cluster-public',\s*'cluster-system',\s*'default'\s*\]\n$/ },
+  { document: 'docs/testkit/clock.md', prints: /^1\n0\n$/ },
+  { document: 'docs/testkit/simulated-nodes.md', prints: /^Failed\nUnknown\n$/ },
+  { document: 'docs/testkit/faults.md', prints: /^2 conflicts in 3 updates\n$/ },
+  { document: 'docs/testkit/forks.md', prints: /^\[\] \[ 'prices' \]\n\[ 'prices' \]\ntrue 410\n$/ },
 ]) {
-  test(`the program in ${document}`, async () => {
+  test(`the program in ${document} runs`, async () => {
     const program = join(repoRoot, '.build', `program-of-${document.replaceAll('/', '-')}.mjs`)
     writeFileSync(program, blocksOf(read(document), 'js')[0] ?? '')
     const { stdout } = await run(process.execPath, [program], { timeout: 20_000 })
@@ -116,14 +153,26 @@ for (const { document, prints } of [
   })
 }
 
-test('docs/loops.md names the queue of every loop', async () => {
-  const server = await ServerProcess.start({ flags: ['--controllers=*,tokencleaner,bootstrapsigner'] })
+test('docs/testkit/faults.md shows valid rules, one for each action', async () => {
+  const texts = [...read('docs/testkit/faults.md').matchAll(/^\| `(\{ .* \})` \|/gm)].map(([, text = '']) => text)
+  const server = await startServer()
+  try {
+    for (const text of texts) server.faults.add(runInNewContext(`(${text})`) as FaultRule)
+    const actions = new Set(server.faults.list().flatMap(({ rule }) => Object.keys(rule)))
+    for (const action of ['error', 'latency', 'cut', 'watch', 'expireToken', 'webhook', 'disk']) assert.ok(actions.has(action), action)
+  } finally {
+    await server.close()
+  }
+})
+
+test('docs/controllers.md names the work queue of every controller', async () => {
+  const server = await ServerProcess.start({ flags: ['--controllers=*,tokencleaner,bootstrapsigner', '--simulate-nodes=1'] })
   try {
     const metrics = async (): Promise<string> => (await server.client.get('/metrics')).text
     const queues = async (): Promise<readonly string[]> =>
-      [...(await metrics()).matchAll(/^workqueue_adds_total\{name="(\w+)"/gm)].map(([, name = '']) => name)
-    const found = await until(queues, (names) => names.includes('csrcleaner'))
-    const text = read('docs/loops.md')
+      [...(await metrics()).matchAll(/^workqueue_adds_total\{name="([\w-]+)"/gm)].map(([, name = '']) => name)
+    const found = await until(queues, (names) => names.includes('csrcleaner') && names.includes('simulated-nodes'))
+    const text = read('docs/controllers.md')
     assert.deepEqual(
       found.filter((name) => !text.includes(`\`${name}\``)),
       [],

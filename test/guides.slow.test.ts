@@ -1,12 +1,12 @@
-// The guides for each kind of user: their files are written, their commands run in order, and what they say is printed is printed.
+// Runs the guides: writes the files of their code blocks, runs their `sh` blocks in order, and expects the output of their `text` blocks.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { runToEnd } from './clients/obtaining.js'
-import { repoRoot } from './kit/paths.js'
+import { runToEnd } from './clients/obtain.js'
+import { commandPath, repoRoot } from './kit/paths.js'
 
 interface Block {
   readonly language: string
@@ -19,14 +19,25 @@ const blocksOf = (document: string): readonly Block[] =>
     text,
   }))
 
-/** Where it says in its first line that it is a file. */
+/** Path in the first line of a code block: `# file: PATH`. */
 const fileOf = (text: string): string | undefined => /^(?:#|\/\/) file: (\S+)\n/.exec(text)?.[1]
 
-for (const document of ['docs/testing-controllers.md', 'docs/own-api.md', 'docs/policies.md']) {
+for (const document of [
+  'docs/testing-controllers.md',
+  'docs/move-from-envtest.md',
+  'docs/product-api.md',
+  'docs/policies.md',
+  'docs/testkit/history.md',
+  'docs/testkit/test-webhooks.md',
+  'docs/testkit/import.md',
+  'docs/testkit/whole-cluster.md',
+]) {
   test(document, { timeout: 300_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'guide-'))
-    mkdirSync(join(folder, 'node_modules'))
+    mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true })
     symlinkSync(repoRoot, join(folder, 'node_modules', 'cluster-apiserver'))
+    symlinkSync(commandPath, join(folder, 'node_modules', '.bin', 'cluster-apiserver'))
+    symlinkSync(join(repoRoot, 'node_modules', 'typescript', 'bin', 'tsc'), join(folder, 'node_modules', '.bin', 'tsc'))
     const blocks = blocksOf(document)
     for (const { text } of blocks) {
       const file = fileOf(text)
@@ -40,7 +51,7 @@ for (const document of ['docs/testing-controllers.md', 'docs/own-api.md', 'docs/
     const env = { ...environment, PATH: `${join(repoRoot, 'bin')}:${process.env['PATH']}`, HOME: folder }
     const script = `set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\nexec 2>&1\nset -x\n${commands.join('\n')}`
     try {
-      const { code, stdout, stderr } = await runToEnd('bash', ['-c', script], { cwd: folder, env, patienceMs: 100_000 })
+      const { code, stdout, stderr } = await runToEnd('bash', ['-c', script], { cwd: folder, env, timeoutMs: 200_000 })
       assert.equal(code, 0, `${stdout}${stderr}`)
       for (const { text } of blocks.filter(({ language }) => language === 'text'))
         assert.ok(stdout.includes(text.trim()), `${text}is not in\n${stdout}`)

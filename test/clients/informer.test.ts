@@ -1,26 +1,26 @@
-// The informer of npm's @kubernetes/client-node while servers come and go: its cache must be what the server holds, and nothing told twice.
+// Informer of @kubernetes/client-node across server restarts: its cache equals the server, and no event is repeated.
 
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
+import type { JsonObject } from '../kit/network/json-object.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
-import type { Wire } from '../kit/wire.js'
 import { type Informer, importClientNode, obtainClientNode } from './obtain-client-node.js'
 
 const client = await obtainClientNode()
 const namespace = 'default'
 
-describe('an informer of @kubernetes/client-node', { skip: client.skip }, () => {
-  test('survives the end of its server, in good order and not', async () => {
+describe('informer of @kubernetes/client-node', { skip: client.skip }, () => {
+  test('survives graceful and abrupt server restarts', async () => {
     const dataDir = newFolder()
     let server = await ServerProcess.start({ dataDir, flags: ['--identity=kubernetes'] })
     const port = server.port
-    const informer = await follow(dataDir)
+    const informer = await startInformer(dataDir)
     try {
       await writeRound(server, 'before')
-      await informer.agrees(server)
+      await informer.untilEqual(server)
       const ends: readonly ('SIGKILL' | 'SIGTERM')[] = ['SIGKILL', 'SIGTERM', 'SIGKILL']
       for (const [round, signal] of ends.entries()) {
         const writing = writeUntilItFails(server, round)
@@ -31,9 +31,9 @@ describe('an informer of @kubernetes/client-node', { skip: client.skip }, () => 
         server.client.close()
         server = await ServerProcess.start({ dataDir, flags: ['--identity=kubernetes', `--secure-port=${port}`] })
         await writeRound(server, `after-${round}`)
-        await informer.agrees(server)
+        await informer.untilEqual(server)
       }
-      informer.toldEachOnce()
+      informer.expectNoRepeats()
     } finally {
       await informer.close()
       await server.stop()
@@ -42,18 +42,18 @@ describe('an informer of @kubernetes/client-node', { skip: client.skip }, () => 
   })
 })
 
-/** An informer that is started again when it fails, as its manual says, with a diary. */
-async function follow(dataDir: string) {
+/** An informer that is restarted on error, as its documentation says; records its events. */
+async function startInformer(dataDir: string) {
   const library = await importClientNode(client.path)
   const configuration = new library.KubeConfig()
   configuration.loadFromFile(join(dataDir, 'admin.conf'))
   const api = configuration.makeApiClient(library.CoreV1Api)
   const informer = library.makeInformer(configuration, configMaps(namespace), () => api.listNamespacedConfigMap({ namespace }))
-  const diary: string[] = []
+  const recordedEvents: string[] = []
   let isOpen = true
   for (const event of ['add', 'update', 'delete'] as const) {
     informer.on(event, ({ metadata }) =>
-      diary.push(`${event} ${metadata.name} ${event === 'add' ? metadata.uid : metadata.resourceVersion}`),
+      recordedEvents.push(`${event} ${metadata.name} ${event === 'add' ? metadata.uid : metadata.resourceVersion}`),
     )
   }
   informer.on('error', () => {
@@ -61,8 +61,8 @@ async function follow(dataDir: string) {
   })
   await informer.start()
   return {
-    agrees: (server: ServerProcess) => agreement(server, informer),
-    toldEachOnce: () => assert.deepEqual(repeatedIn(diary), []),
+    untilEqual: (server: ServerProcess) => untilCacheEquals(server, informer),
+    expectNoRepeats: () => assert.deepEqual(repeatedIn(recordedEvents), []),
     close: () => {
       isOpen = false
       return informer.stop()
@@ -70,21 +70,21 @@ async function follow(dataDir: string) {
   }
 }
 
-/** Waits until the cache is what the server holds. */
-async function agreement(server: ServerProcess, informer: Informer): Promise<void> {
-  const held = versionsOf(expectStatus(await server.client.get(configMaps(namespace)), 200).json.items)
+/** Waits until the cache equals the server. */
+async function untilCacheEquals(server: ServerProcess, informer: Informer): Promise<void> {
+  const stored = versionsOf(expectStatus(await server.client.get(configMaps(namespace)), 200).json.items)
   await until(
     () => Promise.resolve(versionsOf(informer.list(namespace))),
-    (cached) => JSON.stringify(cached) === JSON.stringify(held),
+    (cached) => JSON.stringify(cached) === JSON.stringify(stored),
   )
 }
 
-const versionsOf = (objects: readonly Wire[]): readonly string[] =>
+const versionsOf = (objects: readonly JsonObject[]): readonly string[] =>
   objects.map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort()
 
 const repeatedIn = (texts: readonly string[]): readonly string[] => texts.filter((text, index) => texts.indexOf(text) !== index)
 
-/** Three objects, of which one is changed and one goes again. */
+/** Creates three objects, updates one and deletes one. */
 async function writeRound({ client: api }: ServerProcess, prefix: string): Promise<void> {
   for (const name of ['stays', 'changes', 'goes'])
     expectStatus(await api.post(configMaps(namespace), configMapOf(`${prefix}-${name}`)), 201)
@@ -92,7 +92,7 @@ async function writeRound({ client: api }: ServerProcess, prefix: string): Promi
   expectStatus(await api.delete(configMaps(namespace, `${prefix}-goes`)), 200)
 }
 
-/** Keeps a server busy to its end. */
+/** Sends requests until the server stops. */
 async function writeUntilItFails({ client: api }: ServerProcess, round: number): Promise<void> {
   try {
     for (let count = 0; ; count++) {
@@ -101,6 +101,6 @@ async function writeUntilItFails({ client: api }: ServerProcess, round: number):
       if (count % 3 === 0) await api.delete(configMaps(namespace, `busy-${round}-${count}`))
     }
   } catch {
-    // That is the end that was awaited.
+    // The expected end.
   }
 }

@@ -1,10 +1,10 @@
-// The command line client of Debian with kinds that another server keeps.
+// kubectl (Debian) with resources of an extension API server.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ExtensionServer } from '../aggregation/extension-server.js'
+import { ExtensionServer } from '../../packages/server/test/aggregation/extension-server.js'
+import { FlagFiles, newAuthority, newClient } from '../../packages/server/test/security/make-pki.js'
 import { sleep } from '../kit/fixtures.js'
-import { FlagFiles, newAuthority, newClient } from '../security/make-pki.js'
 import { kubectlSuite } from './kubectl-suite.js'
 
 const files = new FlagFiles()
@@ -20,7 +20,7 @@ const flags = [
   '--requestheader-extra-headers-prefix=X-Remote-Extra-',
 ]
 
-kubectlSuite({ title: 'kubectl and aggregation', flags }, (bench) => {
+kubectlSuite({ title: 'kubectl and aggregation', flags }, (fixture) => {
   let extension: ExtensionServer
   before(async () => {
     extension = await ExtensionServer.start('gadgets.example', proxies.cert)
@@ -45,8 +45,8 @@ kubectlSuite({ title: 'kubectl and aggregation', flags }, (bench) => {
     },
   })
 
-  test('from the API service to the end', async () => {
-    const { kubectl } = bench()
+  test('from APIService to deletion', async () => {
+    const { kubectl } = fixture()
     assert.match(await kubectl.send('apply -f -', { ...service, spec: { type: 'ExternalName', externalName: 'localhost' } }), /created/)
     assert.match(await kubectl.send('apply -f -', apiService()), /apiservice\.apiregistration\.k8s\.io\/v1\.gadgets\.example created/)
     assert.match(await kubectl.ok('wait --timeout=20s --for=condition=Available apiservice/v1.gadgets.example'), /condition met/)
@@ -56,14 +56,14 @@ kubectlSuite({ title: 'kubectl and aggregation', flags }, (bench) => {
     assert.match(await kubectl.ok('api-resources --api-group=gadgets.example'), /^gadgets +gd +gadgets\.example\/v1 +true +Gadget$/m)
     const gadget = { apiVersion: 'gadgets.example/v1', kind: 'Gadget', metadata: { name: 'one', namespace: 'default' }, spec: { size: 3 } }
     for (let tries = 0; (await kubectl.run('explain gadgets')).code !== 0 && tries < 240; tries++) await sleep(250)
-    assert.match(await kubectl.ok('explain gadgets.spec'), /How large it is\./)
+    assert.match(await kubectl.ok('explain gadgets.spec'), /Size\./)
     assert.match(await kubectl.send('create -f -', gadget), /gadget\.gadgets\.example\/one created/)
     assert.equal(await kubectl.ok('get gd one -n default -o', 'jsonpath={.spec.size}'), '3')
     assert.match(await kubectl.ok('get gadgets -n default'), /^one /m)
     assert.match(await kubectl.ok('delete gadget one -n default --wait=false'), /deleted/)
-    const asked = extension.seen.filter(({ url }) => url.includes('/gadgets')).at(-1)
-    assert.equal(asked?.client, 'aggregator')
-    assert.equal(asked?.headers['x-remote-user'], 'admin')
+    const lastRequest = extension.seen.filter(({ url }) => url.includes('/gadgets')).at(-1)
+    assert.equal(lastRequest?.client, 'aggregator')
+    assert.equal(lastRequest?.headers['x-remote-user'], 'admin')
     assert.match(
       await kubectl.ok('get configmap -n kube-system extension-apiserver-authentication -o yaml'),
       /requestheader-allowed-names: '\["aggregator"\]'/,

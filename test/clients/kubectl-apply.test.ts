@@ -1,4 +1,4 @@
-// The command line client of Debian, applying: its own three-way merge, the server's, and what differs before either.
+// kubectl (Debian): apply client-side and server-side, diff, prune.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,9 +6,9 @@ import { sleep } from '../kit/fixtures.js'
 import { kubectlSuite } from './kubectl-suite.js'
 import { deploymentOf, podOf } from './manifests.js'
 
-kubectlSuite({ title: 'kubectl applies' }, (bench) => {
-  test('by its own merge: twice changed, and a field taken back', async () => {
-    const kubectl = await bench().inNewNamespace()
+kubectlSuite({ title: 'kubectl apply' }, (fixture) => {
+  test('client-side apply: two updates, one removes a field', async () => {
+    const kubectl = await fixture().inNewNamespace()
     assert.match(await kubectl.send('apply -f -', deploymentOf('web')), /deployment\.apps\/web created/)
     const { metadata } = await kubectl.json('get deployment web')
     assert.ok(metadata.annotations?.['kubectl.kubernetes.io/last-applied-configuration'])
@@ -20,7 +20,7 @@ kubectlSuite({ title: 'kubectl applies' }, (bench) => {
     assert.match(await kubectl.send('apply -f -', second), /configured/)
     const containers = 'jsonpath={range .spec.template.spec.containers[0]}{.image} {.env[*].name}{end}'
     assert.equal(await kubectl.ok('get deployment web -o', containers), 'registry.example/web:2 COLOUR SIZE ADDED')
-    // The last configuration had a number of replicas and this one has none, so the field goes and the server's default comes.
+    // The last configuration had replicas and this one has none, so the field is reset to its default.
     assert.equal(await kubectl.ok('get deployment web -o', 'jsonpath={.spec.replicas} {.metadata.labels.tier}'), '1 front')
     const third = { ...second, metadata: { name: 'web', labels: { app: 'web' } } }
     assert.match(await kubectl.send('apply -f -', third), /configured/)
@@ -28,8 +28,8 @@ kubectlSuite({ title: 'kubectl applies' }, (bench) => {
     assert.deepEqual([after.metadata.labels, after.metadata.uid], [{ app: 'web' }, metadata.uid])
   })
 
-  test('last applied configurations', async () => {
-    const kubectl = await bench().inNewNamespace()
+  test('view-last-applied and set-last-applied', async () => {
+    const kubectl = await fixture().inNewNamespace()
     await kubectl.send('apply -f -', map({ a: '1' }))
     assert.match(await kubectl.ok('apply view-last-applied configmap map'), /data:\n {2}a: "1"/)
     await kubectl.send('create -f -', { ...map({}), metadata: { name: 'other' } })
@@ -37,8 +37,8 @@ kubectlSuite({ title: 'kubectl applies' }, (bench) => {
     assert.match(await kubectl.ok('apply view-last-applied configmap other'), /name: other/)
   })
 
-  test('prunes what is no longer applied', async () => {
-    const kubectl = await bench().inNewNamespace()
+  test('--prune deletes objects that are no longer applied', async () => {
+    const kubectl = await fixture().inNewNamespace()
     const labelled = (name: string) => ({ ...map({ a: '1' }), metadata: { name, labels: { set: 'one' } } })
     await kubectl.send('apply -f -', labelled('keep'), labelled('drop'))
     const line = 'apply --prune -l set=one --prune-whitelist=core/v1/ConfigMap -f -'
@@ -47,34 +47,19 @@ kubectlSuite({ title: 'kubectl applies' }, (bench) => {
     assert.equal(await kubectl.ok('get configmaps -l set=one -o name'), 'configmap/keep\n')
   })
 
-  test('on the server: owners, conflicts, force', async () => {
-    const kubectl = await bench().inNewNamespace()
-    const apply = 'apply --server-side -f -'
-    assert.match(await kubectl.send(`${apply} --field-manager=alice`, map({ a: '1', b: '1' })), /serverside-applied/)
-    assert.match(await kubectl.send(`${apply} --field-manager=bob`, map({ c: '1' })), /serverside-applied/)
-    const complaint = /conflict with "alice": \.data\.a[\s\S]*--force-conflicts/
-    await kubectl.fails(`${apply} --field-manager=bob`, complaint, map({ c: '1', a: '2' }))
-    await kubectl.send(`${apply} --field-manager=bob --force-conflicts`, map({ c: '1', a: '2' }))
-    assert.deepEqual((await kubectl.json('get configmap map')).data, { a: '2', b: '1', c: '1' })
-    await kubectl.send(`${apply} --field-manager=alice`, map({}))
-    assert.deepEqual((await kubectl.json('get configmap map')).data, { a: '2', c: '1' })
-    const { managedFields } = (await kubectl.json(`get configmap map${kubectl.access.minor < 21 ? '' : ' --show-managed-fields'}`)).metadata
-    assert.deepEqual(managedFields?.map(({ manager, operation }) => `${manager} ${operation}`).sort(), ['alice Apply', 'bob Apply'])
-  })
-
-  test('on the server, after its own merge: what it wrote itself is no conflict', async () => {
-    const kubectl = await bench().inNewNamespace()
+  test('server-side after client-side apply: no conflict with its own fields', async () => {
+    const kubectl = await fixture().inNewNamespace()
     await kubectl.send('apply -f -', deploymentOf('web'))
     const apply = 'apply --server-side -f -'
-    const complaint = /conflict with "kubectl-client-side-apply".*\.spec\.replicas/s
-    await kubectl.fails(`${apply} --field-manager=other`, complaint, deploymentOf('web', { replicas: 3 }))
+    const errorPattern = /conflict with "kubectl-client-side-apply".*\.spec\.replicas/s
+    await kubectl.fails(`${apply} --field-manager=other`, errorPattern, deploymentOf('web', { replicas: 3 }))
     assert.match(await kubectl.send(apply, deploymentOf('web', { replicas: 3 })), /serverside-applied/)
     assert.equal(await kubectl.ok('get deployment web -o', 'jsonpath={.spec.replicas}'), '3')
     assert.match(await kubectl.ok('apply view-last-applied deployment web'), /replicas: 3/)
   })
 
   test('diff', async () => {
-    const kubectl = await bench().inNewNamespace()
+    const kubectl = await fixture().inNewNamespace()
     await kubectl.send('apply -f -', deploymentOf('web'))
     const same = await kubectl.run('diff -f -', [], JSON.stringify(deploymentOf('web')))
     assert.equal(same.code, 0, same.stderr + same.stdout)
@@ -90,11 +75,11 @@ kubectlSuite({ title: 'kubectl applies' }, (bench) => {
     assert.equal(await kubectl.ok('get deployment web -o', 'jsonpath={.spec.replicas}'), '2')
   })
 
-  test('diff: what the server adds by itself is no difference', async () => {
-    const kubectl = await bench().inNewNamespace()
+  test('diff: server-set fields are no difference', async () => {
+    const kubectl = await fixture().inNewNamespace()
     const pod = podOf('one', {}, { tolerations: [{ key: 'own', operator: 'Exists' }] })
     await kubectl.send('apply -f -', pod)
-    // Times are kept in seconds; a later one would be seen.
+    // Timestamps have a resolution of one second.
     await sleep(1100)
     const { code, stdout, stderr } = await kubectl.run('diff -f -', [], JSON.stringify(pod))
     assert.deepEqual({ code, stdout }, { code: 0, stdout: '' }, stderr)

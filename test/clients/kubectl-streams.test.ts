@@ -1,4 +1,4 @@
-// The command line client of Debian with what runs on nodes: logs, commands, terminals, files, ports, proxies.
+// kubectl (Debian) with kubelets: logs, exec, attach, cp, port-forward, proxy.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,19 +7,19 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type AgentCluster, needsAddress, ownAddress, placePod, startAgentCluster } from '../kit/agent-cluster.js'
+import { type KubeletCluster, needsAddress, ownAddress, setPodAddress, startKubeletCluster } from '../kit/kubelet/kubelet-cluster.js'
 import { Kubectl } from './kubectl.js'
 import { obtainKubectl } from './obtain-kubectl.js'
 
 const client = await obtainKubectl()
 
-describe('kubectl goes to nodes', { skip: client.skip, concurrency: 2 }, () => {
-  let cluster: AgentCluster
+describe('kubectl and kubelets', { skip: client.skip, concurrency: 2 }, () => {
+  let cluster: KubeletCluster
   let kubectl: Kubectl
   let folder: string
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'kubectl-streams-'))
-    cluster = await startAgentCluster({ flags: ['--identity=kubernetes'] })
+    cluster = await startKubeletCluster({ flags: ['--identity=kubernetes'] })
     kubectl = new Kubectl({
       command: client.path,
       clientConfiguration: join(cluster.server.dataDir, 'admin.conf'),
@@ -40,16 +40,16 @@ describe('kubectl goes to nodes', { skip: client.skip, concurrency: 2 }, () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('logs, with options and following', async () => {
-    cluster.agent.log('default/one/main', 'first\nsecond\n')
+  test('logs, with options and --follow', async () => {
+    cluster.kubelet.log('default/one/main', 'first\nsecond\n')
     assert.equal(await kubectl.ok('logs one'), 'first\nsecond\n')
     assert.equal(await kubectl.ok('logs one --tail=1 --timestamps'), '2026-01-01T00:00:00Z second\n')
     const following = kubectl.follow('logs -f one')
     try {
       await following.until(/second/)
-      cluster.agent.log('default/one/main', 'third\n')
+      cluster.kubelet.log('default/one/main', 'third\n')
       await following.until(/third/)
-      cluster.agent.endLog('default/one/main')
+      cluster.kubelet.endLog('default/one/main')
       assert.equal(await following.ended, 0)
     } finally {
       following.close()
@@ -75,7 +75,7 @@ describe('kubectl goes to nodes', { skip: client.skip, concurrency: 2 }, () => {
     assert.equal(code, 0)
   })
 
-  test('cp, both ways', async () => {
+  test('cp in both directions', async () => {
     const inside = join(folder, 'container')
     mkdirSync(inside)
     const text = 'some text\n'.repeat(20_000)
@@ -87,33 +87,33 @@ describe('kubectl goes to nodes', { skip: client.skip, concurrency: 2 }, () => {
   })
 
   test('port-forward', async () => {
-    const served = createServer((request, response) => response.end(`you asked for ${request.url}`))
-    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
-    const { port } = served.address() as AddressInfo
+    const backend = createServer((request, response) => response.end(`you asked for ${request.url}`))
+    await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve))
+    const { port } = backend.address() as AddressInfo
     const forwarding = kubectl.follow(`port-forward pod/one :${port}`)
     try {
-      const said = await forwarding.until(/Forwarding from 127\.0\.0\.1:\d+/)
-      const local = /127\.0\.0\.1:(\d+)/.exec(said)?.[1]
+      const output = await forwarding.until(/Forwarding from 127\.0\.0\.1:\d+/)
+      const localPort = /127\.0\.0\.1:(\d+)/.exec(output)?.[1]
       for (const path of ['/a', '/b', '/c'])
-        assert.equal(await (await fetch(`http://127.0.0.1:${local}${path}`)).text(), `you asked for ${path}`)
+        assert.equal(await (await fetch(`http://127.0.0.1:${localPort}${path}`)).text(), `you asked for ${path}`)
     } finally {
       forwarding.close()
-      served.close()
-      served.closeAllConnections()
+      backend.close()
+      backend.closeAllConnections()
     }
   })
 
-  test('proxies to pods', needsAddress, async () => {
-    const served = createServer((request, response) => response.end(`pod ${request.url}`))
-    await new Promise<void>((resolve) => served.listen(0, ownAddress, resolve))
+  test('proxy to pods', needsAddress, async () => {
+    const backend = createServer((request, response) => response.end(`pod ${request.url}`))
+    await new Promise<void>((resolve) => backend.listen(0, ownAddress, resolve))
     await cluster.makePod('web')
-    await placePod(cluster.server, 'web', ownAddress ?? '')
-    const { port } = served.address() as AddressInfo
+    await setPodAddress(cluster.server, 'web', ownAddress ?? '')
+    const { port } = backend.address() as AddressInfo
     try {
       assert.equal(await kubectl.ok(`get --raw /api/v1/namespaces/default/pods/web:${port}/proxy/x?y=z`), 'pod /x?y=z')
     } finally {
-      served.close()
-      served.closeAllConnections()
+      backend.close()
+      backend.closeAllConnections()
     }
   })
 })

@@ -1,4 +1,4 @@
-// A suite of tests of the command line client, with a server that speaks its vocabulary, or skipped with the reason.
+// Suite of kubectl tests, on a server with --identity=kubernetes (groups of k8s.io); skipped with a reason if kubectl is not available.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,47 +7,47 @@ import { after, before, describe } from 'node:test'
 import { ServerProcess } from '../kit/server-process.js'
 import { Kubectl } from './kubectl.js'
 import { newNamespace } from './namespaces.js'
+import { runToEnd } from './obtain.js'
 import { obtainKubectl } from './obtain-kubectl.js'
-import { runToEnd } from './obtaining.js'
 
-const client = await obtainKubectl()
-const minor = client.skip === false ? await clientMinor(client.path) : 0
+const obtained = await obtainKubectl()
+const minor = obtained.skip === false ? await clientMinor(obtained.path) : 0
 
-/** For the options of a test that needs what younger clients can do. */
-export const skipBefore = (needed: number): { readonly skip: string | false } => ({
-  skip: minor < needed ? `this client is v1.${minor}, and learnt it with v1.${needed}` : false,
+/** Test options that skip the test with older clients. */
+export const skipBefore = (minMinor: number): { readonly skip: string | false } => ({
+  skip: minor < minMinor ? `kubectl is v1.${minor}; the test needs v1.${minMinor}` : false,
 })
 
-export interface Bench {
+export interface KubectlFixture {
   readonly server: ServerProcess
-  /** Bound to no namespace. */
+  /** Without a namespace. */
   readonly kubectl: Kubectl
-  /** Bound to a namespace of its own. */
+  /** In a new namespace. */
   inNewNamespace(): Promise<Kubectl>
 }
 
-export interface SuiteOptions {
+interface SuiteOptions {
   readonly title: string
-  /** Of the server. */
+  /** Flags of the server. */
   readonly flags?: readonly string[]
 }
 
-/** `bench()` is for use inside of tests only. */
-export function kubectlSuite({ title, flags = [] }: SuiteOptions, suite: (bench: () => Bench) => void): void {
-  describe(title, { skip: client.skip, concurrency: 4 }, () => {
-    let bench: Bench
+/** `fixture()` can only be called inside of tests. */
+export function kubectlSuite({ title, flags = [] }: SuiteOptions, suite: (fixture: () => KubectlFixture) => void): void {
+  describe(title, { skip: obtained.skip, concurrency: 4 }, () => {
+    let fixture: KubectlFixture
     let home: string
     before(async () => {
       home = mkdtempSync(join(tmpdir(), 'kubectl-home-'))
       const server = await ServerProcess.start({ flags: ['--identity=kubernetes', ...flags] })
-      const kubectl = new Kubectl({ command: client.path, clientConfiguration: join(server.dataDir, 'admin.conf'), home, minor })
-      bench = { server, kubectl, inNewNamespace: async () => kubectl.within(await newNamespace(server.client)) }
+      const kubectl = new Kubectl({ command: obtained.path, clientConfiguration: join(server.dataDir, 'admin.conf'), home, minor })
+      fixture = { server, kubectl, inNewNamespace: async () => kubectl.within(await newNamespace(server.client)) }
     })
     after(async () => {
-      await bench.server.stop()
+      await fixture.server.stop()
       rmSync(home, { recursive: true, force: true })
     })
-    suite(() => bench)
+    suite(() => fixture)
   })
 }
 

@@ -1,26 +1,26 @@
-// The command line client as a test uses it: command lines in, what it printed out.
+// Runs kubectl, or a command with its syntax, for tests: command lines in, output out.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Wire } from '../kit/wire.js'
-import { type Output, runToEnd } from './obtaining.js'
+import type { JsonObject } from '../kit/network/json-object.js'
+import { type Output, runToEnd } from './obtain.js'
 
-const patienceMs = 90_000
+const timeoutMs = 90_000
 
-export interface KubectlAccess {
+interface KubectlAccess {
   readonly command: string
   readonly clientConfiguration: string
-  /** Its caches go there; one folder per server, because it remembers by host and port what a server can do. */
+  /** Cache folder; one per server, because kubectl caches discovery by host and port. */
   readonly home: string
-  /** Of the client: 20 for v1.20. */
+  /** Minor version of the client: 20 for v1.20. */
   readonly minor: number
   readonly namespace?: string
   readonly environment?: Readonly<Record<string, string>>
-  /** For a command of ours that need not be started for each line. */
-  readonly perform?: (words: readonly string[], stdin: string, environment: NodeJS.ProcessEnv) => Promise<Output>
+  /** Runs the command inside this process, in place of a child process. */
+  readonly perform?: (args: readonly string[], stdin: string, environment: NodeJS.ProcessEnv) => Promise<Output>
 }
 
-/** The words of `line` are separated by spaces; what contains spaces itself comes in `rest`. */
+/** `line` is split at spaces; arguments with spaces go in `rest`. */
 export class Kubectl {
   readonly access: KubectlAccess
   private readonly env: NodeJS.ProcessEnv
@@ -28,7 +28,7 @@ export class Kubectl {
   constructor(access: KubectlAccess) {
     this.access = access
     const { home: HOME, clientConfiguration: KUBECONFIG } = access
-    // It does not live long enough for a collector of garbage to pay, which takes a third of its time.
+    // Garbage collection would take a third of this short run.
     this.env = { PATH: process.env['PATH'], GOGC: 'off', HOME, KUBECONFIG, ...access.environment }
   }
 
@@ -36,7 +36,7 @@ export class Kubectl {
     return new Kubectl({ ...this.access, namespace })
   }
 
-  /** With more in its environment. */
+  /** With more environment variables. */
   with(environment: Readonly<Record<string, string>>): Kubectl {
     return new Kubectl({ ...this.access, environment: { ...this.access.environment, ...environment } })
   }
@@ -44,34 +44,36 @@ export class Kubectl {
   run(line: string, rest: readonly string[] = [], stdin?: string): Promise<Output> {
     const { command, perform } = this.access
     if (perform !== undefined) return perform(this.argumentsOf(line, rest), stdin ?? '', this.env)
-    return runToEnd(command, this.argumentsOf(line, rest), { env: this.env, patienceMs, ...(stdin === undefined ? {} : { stdin }) })
+    return runToEnd(command, this.argumentsOf(line, rest), { env: this.env, timeoutMs, ...(stdin === undefined ? {} : { stdin }) })
   }
 
-  /** What it printed, after it succeeded. */
+  /** Returns stdout; fails unless the exit code is 0. */
   async ok(line: string, ...rest: readonly string[]): Promise<string> {
     return succeeded(line, await this.run(line, rest))
   }
 
-  /** The same, with objects on its standard input: add `-f -` to the line. */
+  /** Like `ok`, with objects on stdin: add `-f -` to the line. */
   async send(line: string, ...objects: readonly unknown[]): Promise<string> {
     return succeeded(line, await this.run(line, [], manifest(objects)))
   }
 
-  async json(line: string, ...rest: readonly string[]): Promise<Wire> {
-    return JSON.parse(await this.ok(`${line} -o json`, ...rest)) as Wire
+  async json(line: string, ...rest: readonly string[]): Promise<JsonObject> {
+    return JSON.parse(await this.ok(`${line} -o json`, ...rest)) as JsonObject
   }
 
-  /** The complaint, after it failed; `objects` as for `send`. */
-  async fails(line: string, complaint: RegExp, ...objects: readonly unknown[]): Promise<string> {
+  /** Returns stderr; fails if the exit code is 0. `objects` as for `send`. */
+  async fails(line: string, errorPattern: RegExp, ...objects: readonly unknown[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(line, [], objects.length === 0 ? undefined : manifest(objects))
-    assert.notEqual(code, 0, `kubectl ${line} should have failed, but said:\n${stdout}`)
-    assert.match(stderr, complaint, `kubectl ${line}`)
+    assert.notEqual(code, 0, `kubectl ${line} should have failed, but printed:\n${stdout}`)
+    assert.match(stderr, errorPattern, `kubectl ${line}`)
     return stderr
   }
 
-  /** For what does not end by itself. */
-  follow(line: string, ...rest: readonly string[]): Following {
-    return new Following(spawn(this.access.command, this.argumentsOf(line, rest), { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] }))
+  /** For commands that run until they are closed. */
+  follow(line: string, ...rest: readonly string[]): RunningCommand {
+    return new RunningCommand(
+      spawn(this.access.command, this.argumentsOf(line, rest), { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    )
   }
 
   private argumentsOf(line: string, rest: readonly string[]): readonly string[] {
@@ -80,8 +82,7 @@ export class Kubectl {
   }
 }
 
-/** A client that is still printing. */
-export class Following {
+class RunningCommand {
   stdout = ''
   stderr = ''
   readonly ended: Promise<number | null>
@@ -125,7 +126,7 @@ export class Following {
   }
 }
 
-/** A text (such as YAML) goes as it is; objects become a stream of JSON, which the client tells by its first character. */
+/** Strings such as YAML are sent unchanged; objects as a stream of JSON, which kubectl detects by its first character. */
 export const manifest = (objects: readonly unknown[]): string =>
   objects.map((object) => (typeof object === 'string' ? object : JSON.stringify(object))).join('\n')
 

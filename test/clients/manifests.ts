@@ -1,4 +1,4 @@
-// Objects that the tests of several clients send.
+// Objects that several client tests send.
 
 export const podOf = (name: string, metadata: Readonly<Record<string, unknown>> = {}, spec: Readonly<Record<string, unknown>> = {}) => ({
   apiVersion: 'v1',
@@ -42,7 +42,7 @@ export const serviceOf = (name: string) => ({
 
 export const nodeOf = (name: string) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
 
-/** A kind of the user's own, with a schema, a column, a status and a scale. */
+/** A CRD with schema, printer column, status and scale. */
 export const widgetDefinition = (group: string) => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -67,7 +67,7 @@ export const widgetDefinition = (group: string) => ({
                 type: 'object',
                 required: ['size'],
                 properties: {
-                  size: { type: 'integer', minimum: 1, maximum: 9, description: 'How large it is.' },
+                  size: { type: 'integer', minimum: 1, maximum: 9, description: 'Size.' },
                   colour: { type: 'string', default: 'green' },
                 },
               },

@@ -1,13 +1,10 @@
-// Namespaces as a client may use them: with the service account that every pod in them is given.
+// Creates namespaces and waits for their default ServiceAccount.
 
 import type { ApiClient } from '../kit/api-client.js'
-import { newNamespace as makeNamespace, until } from '../kit/fixtures.js'
+import { newNamespace as makeNamespace, untilStatus } from '../kit/fixtures.js'
 
 export async function newNamespace(client: ApiClient): Promise<string> {
   const name = await makeNamespace(client, 'client')
-  await until(
-    () => client.get(`/api/v1/namespaces/${name}/serviceaccounts/default`),
-    ({ status }) => status === 200,
-  )
+  await untilStatus(() => client.get(`/api/v1/namespaces/${name}/serviceaccounts/default`), 200)
   return name
 }

@@ -1,17 +1,17 @@
-// The client for Node from npm, as far as these tests use it. It is no dependency of this project, so its shape is told here.
+// Installs @kubernetes/client-node and declares the types that the tests use; it is no dependency of this project.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Wire } from '../kit/wire.js'
-import { cacheFolder, install, type Obtained, obtain } from './obtaining.js'
+import type { JsonObject } from '../kit/network/json-object.js'
+import { cacheFolder, install, type Obtained, obtain } from './obtain.js'
 
 const packageName = '@kubernetes/client-node'
 
-/** The last one that runs on every version of Node that this project runs on. */
+/** Last version that supports every Node.js version of this project. */
 const version = '1.4.0'
 
-/** Without the network it is to fail soon; nothing that comes from there is run while installing. */
+/** Fails fast without network; install scripts do not run. */
 const flags = [
   '--no-audit',
   '--no-fund',
@@ -31,11 +31,11 @@ export interface ClientNode {
   readonly KubernetesObjectApi: { makeApiClient(configuration: KubeConfig): ObjectApi }
   readonly PatchStrategy: Readonly<Record<'JsonPatch' | 'MergePatch' | 'StrategicMergePatch' | 'ServerSideApply', string>>
   setHeaderOptions(name: string, value: string): Options
-  makeInformer(configuration: KubeConfig, path: string, list: () => Promise<Wire>, labelSelector?: string): Informer
+  makeInformer(configuration: KubeConfig, path: string, list: () => Promise<JsonObject>, labelSelector?: string): Informer
 }
 
-/** A key to its implementation, which `makeApiClient` takes. */
-export interface ApiType<Api> {
+/** API class for `makeApiClient`. */
+interface ApiType<Api> {
   readonly prototype: Api
 }
 
@@ -43,19 +43,19 @@ export interface KubeConfig {
   readonly users: readonly object[]
   loadFromFile(path: string): void
   getCurrentCluster(): { readonly server: string }
-  /** Puts in what a request of Node takes to reach the server as the user. */
+  /** Adds TLS and authentication to request options. */
   applyToHTTPSOptions(options: object): Promise<void>
   makeApiClient<Api>(type: ApiType<Api>): Api
 }
 
 type Options = { readonly middleware?: unknown }
 
-export interface Named {
+interface Named {
   readonly name: string
   readonly namespace: string
 }
 
-export interface Listing {
+interface Listing {
   readonly namespace: string
   readonly labelSelector?: string
   readonly limit?: number
@@ -75,50 +75,50 @@ interface Creating {
 }
 
 export interface CoreV1Api {
-  createNamespace(input: { readonly body: unknown }): Promise<Wire>
-  createNamespacedConfigMap(input: Creating): Promise<Wire>
-  readNamespacedConfigMap(input: Named): Promise<Wire>
-  replaceNamespacedConfigMap(input: Named & { readonly body: unknown }): Promise<Wire>
-  patchNamespacedConfigMap(input: Patching, options?: Options): Promise<Wire>
-  listNamespacedConfigMap(input: Listing): Promise<Wire>
-  deleteNamespacedConfigMap(input: Named): Promise<Wire>
-  deleteCollectionNamespacedConfigMap(input: Listing): Promise<Wire>
+  createNamespace(input: { readonly body: unknown }): Promise<JsonObject>
+  createNamespacedConfigMap(input: Creating): Promise<JsonObject>
+  readNamespacedConfigMap(input: Named): Promise<JsonObject>
+  replaceNamespacedConfigMap(input: Named & { readonly body: unknown }): Promise<JsonObject>
+  patchNamespacedConfigMap(input: Patching, options?: Options): Promise<JsonObject>
+  listNamespacedConfigMap(input: Listing): Promise<JsonObject>
+  deleteNamespacedConfigMap(input: Named): Promise<JsonObject>
+  deleteCollectionNamespacedConfigMap(input: Listing): Promise<JsonObject>
 }
 
 export interface AppsV1Api {
-  createNamespacedDeployment(input: Creating): Promise<Wire>
-  patchNamespacedDeployment(input: Patching, options?: Options): Promise<Wire>
-  readNamespacedDeploymentScale(input: Named): Promise<Wire>
-  replaceNamespacedDeploymentStatus(input: Named & { readonly body: unknown }): Promise<Wire>
-  replaceNamespacedDeploymentScale(input: Named & { readonly body: unknown }): Promise<Wire>
+  createNamespacedDeployment(input: Creating): Promise<JsonObject>
+  patchNamespacedDeployment(input: Patching, options?: Options): Promise<JsonObject>
+  readNamespacedDeploymentScale(input: Named): Promise<JsonObject>
+  replaceNamespacedDeploymentStatus(input: Named & { readonly body: unknown }): Promise<JsonObject>
+  replaceNamespacedDeploymentScale(input: Named & { readonly body: unknown }): Promise<JsonObject>
 }
 
-export interface Watch {
+interface Watch {
   watch(
     path: string,
     query: Readonly<Record<string, string | boolean>>,
-    onEvent: (type: string, object: Wire) => void,
+    onEvent: (type: string, object: JsonObject) => void,
     onEnd: (error: unknown) => void,
   ): Promise<AbortController>
 }
 
-/** For objects of any kind: it finds the path by discovery. */
+/** Client for any kind; finds paths by discovery. */
 export interface ObjectApi {
-  create(object: unknown): Promise<Wire>
-  read(object: unknown): Promise<Wire>
-  list(apiVersion: string, kind: string, namespace: string): Promise<Wire>
-  patch(object: unknown): Promise<Wire>
-  replace(object: unknown): Promise<Wire>
-  delete(object: unknown): Promise<Wire>
+  create(object: unknown): Promise<JsonObject>
+  read(object: unknown): Promise<JsonObject>
+  list(apiVersion: string, kind: string, namespace: string): Promise<JsonObject>
+  patch(object: unknown): Promise<JsonObject>
+  replace(object: unknown): Promise<JsonObject>
+  delete(object: unknown): Promise<JsonObject>
 }
 
 export interface Informer {
-  on(event: 'add' | 'update' | 'delete', listener: (object: Wire) => void): void
+  on(event: 'add' | 'update' | 'delete', listener: (object: JsonObject) => void): void
   on(event: 'error' | 'connect', listener: (error?: unknown) => void): void
   start(): Promise<void>
   stop(): Promise<void>
-  get(name: string, namespace: string): Wire | undefined
-  list(namespace?: string): readonly Wire[]
+  get(name: string, namespace: string): JsonObject | undefined
+  list(namespace?: string): readonly JsonObject[]
 }
 
 export const obtainClientNode = (): Promise<Obtained> => obtain(packageName, findClientNode)
@@ -128,7 +128,7 @@ export const importClientNode = async (path: string): Promise<ClientNode> => (aw
 async function findClientNode(): Promise<string> {
   const folder = join(cacheFolder, `client-node-${version}`)
   const entry = join(folder, 'node_modules', packageName, 'dist', 'index.js')
-  // npm writes this file last, so a folder without it is of an installation that was cut off.
+  // npm writes this file last; without it, the installation is incomplete.
   if (existsSync(entry) && existsSync(join(folder, 'node_modules', '.package-lock.json'))) return entry
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n')

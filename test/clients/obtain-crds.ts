@@ -1,10 +1,10 @@
-// Definitions of others: schemas as published by the projects that own them, taken from packages of npm that carry them for TypeScript.
+// CRD schemas of other projects, taken from npm packages that contain them for TypeScript.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheFolder, install, type Obtained, obtain } from './obtaining.js'
+import { cacheFolder, install, type Obtained, obtain } from './obtain.js'
 
-/** The versions that carry schemas as data, and not compiled. */
+/** Versions that contain schemas as data, not compiled. */
 const packages = [
   '@kubernetes-models/argo-cd@2.3.1',
   '@kubernetes-models/argo-rollouts@0.3.2',
@@ -24,16 +24,16 @@ const flags = [
   '--fetch-retry-maxtimeout=5000',
 ]
 
-/** The folder with the packages. */
-export const obtainDefinitions = (): Promise<Obtained> =>
-  obtain('definitions of others', async () => {
+/** Folder of the installed packages. */
+export const obtainCrdPackages = (): Promise<Obtained> =>
+  obtain('CRDs of other projects', async () => {
     const folder = join(cacheFolder, 'definitions-1')
-    const found = join(folder, 'node_modules', '@kubernetes-models')
-    if (existsSync(found) && existsSync(join(folder, 'node_modules', '.package-lock.json'))) return found
+    const packageFolder = join(folder, 'node_modules', '@kubernetes-models')
+    if (existsSync(packageFolder) && existsSync(join(folder, 'node_modules', '.package-lock.json'))) return packageFolder
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'package.json'), '{"private":true}\n')
     await install('npm', ['install', ...flags, ...packages], folder)
-    return found
+    return packageFolder
   })
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -42,12 +42,12 @@ export interface FoundSchema {
   readonly group: string
   readonly version: string
   readonly kind: string
-  /** As a definition may have it. */
+  /** As in a CRD. */
   readonly schema: Schema
   readonly bytes: number
 }
 
-/** The largest ones first. */
+/** Sorted by size, largest first. */
 export function readSchemas(folder: string): readonly FoundSchema[] {
   const found: FoundSchema[] = []
   for (const { name } of packages.map((spec) => ({ name: spec.replace(/^@[^/]+\//, '').replace(/@.*/, '') }))) {
@@ -57,7 +57,7 @@ export function readSchemas(folder: string): readonly FoundSchema[] {
       const start = text.indexOf('const schema = ')
       if (start < 0 || group === undefined || version === undefined || kind === undefined) continue
       const json = text.slice(start + 'const schema = '.length, text.indexOf('\n};', start) + 2)
-      found.push({ group, version, kind, schema: structural(JSON.parse(json) as Schema), bytes: json.length })
+      found.push({ group, version, kind, schema: crdSchema(JSON.parse(json) as Schema), bytes: json.length })
     }
   }
   return found.sort((a, b) => b.bytes - a.bytes)
@@ -65,27 +65,32 @@ export function readSchemas(folder: string): readonly FoundSchema[] {
 
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** From a schema for a validator of JSON to the one that it was made from. */
-function structural(root: Schema): Schema {
+/** Converts a JSON schema back to the CRD schema that it was generated from. */
+function crdSchema(root: Schema): Schema {
   const { properties, required: _required, ...rest } = root
-  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...own } = (properties ?? {}) as { readonly [name: string]: Schema }
-  return { ...rest, properties: mapSchemas(own, structuralPart) }
+  const {
+    apiVersion: _apiVersion,
+    kind: _kind,
+    metadata: _metadata,
+    ...otherProperties
+  } = (properties ?? {}) as { readonly [name: string]: Schema }
+  return { ...rest, properties: mapSchemas(otherProperties, crdSchemaPart) }
 }
 
-function structuralPart(schema: Schema): Schema {
+function crdSchemaPart(schema: Schema): Schema {
   const { nullable: _nullable, ...rest } = schema
   const alternatives = Array.isArray(rest['oneOf']) ? (rest['oneOf'] as readonly Schema[]) : []
   const other = alternatives.length === 2 ? alternatives.find(({ type }) => type !== 'null') : undefined
-  if (alternatives.some(({ type }) => type === 'null') && other !== undefined) return structuralPart(other)
+  if (alternatives.some(({ type }) => type === 'null') && other !== undefined) return crdSchemaPart(other)
   if (isIntOrString(rest)) return { ...rest, 'x-kubernetes-int-or-string': true }
   if (rest['type'] === undefined) return { 'x-kubernetes-preserve-unknown-fields': true }
   return {
     ...rest,
     ...(isSchema(rest['properties'])
-      ? { properties: mapSchemas(rest['properties'] as { readonly [name: string]: Schema }, structuralPart) }
+      ? { properties: mapSchemas(rest['properties'] as { readonly [name: string]: Schema }, crdSchemaPart) }
       : {}),
-    ...(isSchema(rest['items']) ? { items: structuralPart(rest['items']) } : {}),
-    ...(isSchema(rest['additionalProperties']) ? { additionalProperties: structuralPart(rest['additionalProperties']) } : {}),
+    ...(isSchema(rest['items']) ? { items: crdSchemaPart(rest['items']) } : {}),
+    ...(isSchema(rest['additionalProperties']) ? { additionalProperties: crdSchemaPart(rest['additionalProperties']) } : {}),
   }
 }
 
@@ -95,10 +100,25 @@ const isIntOrString = ({ type, anyOf }: Schema): boolean =>
 const mapSchemas = (schemas: { readonly [name: string]: Schema }, map: (schema: Schema) => Schema): { readonly [name: string]: Schema } =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, map(schema)]))
 
-const texts = ['example', 'a', '1', '1s', 'a.b', '80', 'a/b', '10Mi', 'http://a.b', 'A', '2020-01-01T00:00:00Z', '/a', 'example.com', '0']
+const sampleStrings = [
+  'example',
+  'a',
+  '1',
+  '1s',
+  'a.b',
+  '80',
+  'a/b',
+  '10Mi',
+  'http://a.b',
+  'A',
+  '2020-01-01T00:00:00Z',
+  '/a',
+  'example.com',
+  '0',
+]
 
-/** The least value that a schema takes, but for what only a combination of schemas asks for. */
-export function leastValue(schema: Schema): unknown {
+/** A value with only the required fields; combinators such as oneOf are ignored, so the schema may reject it. */
+export function minValue(schema: Schema): unknown {
   if (schema['default'] !== undefined) return schema['default']
   if (Array.isArray(schema['enum'])) return schema['enum'][0]
   if (schema['x-kubernetes-int-or-string'] === true) return 1
@@ -106,12 +126,12 @@ export function leastValue(schema: Schema): unknown {
     case 'object': {
       const properties = (schema['properties'] ?? {}) as { readonly [name: string]: Schema }
       const required = (schema['required'] ?? []) as readonly string[]
-      return Object.fromEntries(required.map((name) => [name, leastValue(properties[name] ?? {})]))
+      return Object.fromEntries(required.map((name) => [name, minValue(properties[name] ?? {})]))
     }
     case 'array':
-      return Array.from({ length: Number(schema['minItems'] ?? 0) }, () => leastValue((schema['items'] ?? {}) as Schema))
+      return Array.from({ length: Number(schema['minItems'] ?? 0) }, () => minValue((schema['items'] ?? {}) as Schema))
     case 'string':
-      return leastText(schema)
+      return minString(schema)
     case 'boolean':
       return true
     default:
@@ -119,8 +139,8 @@ export function leastValue(schema: Schema): unknown {
   }
 }
 
-function leastText({ pattern, format, minLength = 0 }: Schema): string {
-  const found = texts.find(
+function minString({ pattern, format, minLength = 0 }: Schema): string {
+  const found = sampleStrings.find(
     (text) =>
       text.length >= Number(minLength) &&
       (pattern === undefined || new RegExp(String(pattern)).test(text)) &&

@@ -1,11 +1,10 @@
-// Debian's own build of the command line client. It is unpacked and not installed: its package gets in the way of other ones that bring
-// a command of the same name, and unpacking needs no rights.
+// Obtains kubectl from Debian. The package is unpacked, not installed: that needs no root and conflicts with no other kubectl.
 
-import { type Obtained, obtain, unpackCommand } from './obtaining.js'
+import { type Obtained, obtain, unpackCommand } from './obtain.js'
 
 const packageName = 'kubernetes-client'
 
-/** Another build of the client can be tried by naming it in the environment. */
+/** CLIENTS_KUBECTL names another binary. */
 export function obtainKubectl(): Promise<Obtained> {
   const chosen = process.env['CLIENTS_KUBECTL']
   return chosen === undefined

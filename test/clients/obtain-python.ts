@@ -1,10 +1,10 @@
-// Debian's interpreter with Debian's build of the Python client.
+// Obtains Python and the Kubernetes client from Debian.
 
-import { install, type Obtained, obtain, runToEnd } from './obtaining.js'
+import { install, type Obtained, obtain, runToEnd } from './obtain.js'
 
 const packageName = 'python3-kubernetes'
 
-/** Not the first one on the path: packages of the distribution are seen by the interpreter of the distribution only. */
+/** The interpreter of the distribution: other interpreters do not find packages of the distribution. */
 const interpreter = '/usr/bin/python3'
 
 export const obtainPython = (): Promise<Obtained> => obtain(packageName, findPython)

@@ -1,12 +1,12 @@
-// How the tests of this folder come by the clients of others: installed on demand, kept outside of the repository, and when that cannot
-// be (no network, no rights) the reason why, which the runner shows beside the skipped suite.
+// Obtains clients for tests: installed on demand, cached outside of the repository. If that fails (no network, no permission), the
+// reason is the skip message of the suite.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** `skip` is made for the options of a suite: a suite without its client is skipped, and says why. */
+/** `skip` goes into the options of a suite. */
 export interface Obtained {
   readonly path: string
   readonly skip: string | false
@@ -20,9 +20,9 @@ export interface Output {
 
 export const cacheFolder = join(tmpdir(), 'cluster-apiserver-clients')
 
-const patienceMs = 180_000
+const timeoutMs = 180_000
 
-/** The path that `find` comes up with, or its failure as the reason to skip. */
+/** Resolves with the path, or with the error as skip reason. */
 export async function obtain(name: string, find: () => Promise<string>): Promise<Obtained> {
   try {
     openCache()
@@ -33,47 +33,46 @@ export async function obtain(name: string, find: () => Promise<string>): Promise
   }
 }
 
-/** What is in there is run, so nobody else may have put it there. */
+/** Creates the cache folder, which must belong to the current user, because its content is executed. */
 function openCache(): void {
   mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
   if (statSync(cacheFolder).uid !== process.getuid?.()) throw new Error(`${cacheFolder} belongs to somebody else`)
 }
 
-/** One line for a person who wonders what takes so long. */
-export const report = (text: string): void => {
+const printProgress = (text: string): void => {
   process.stderr.write(`clients: ${text}\n`)
 }
 
-/** The certificates that the machine gives to every program of Node, which `scripts/test.mjs` keeps from all that fetch nothing. */
-export function fetching(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Adds NODE_EXTRA_CA_CERTS of the machine, which `scripts/test.mjs` removes for all other processes. */
+export function withExtraCa(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const certificates = process.env['TEST_EXTRA_CA_CERTS']
   return certificates === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: certificates }
 }
 
-/** Runs a command, one process of these tests at a time, because package managers do not wait for one another. Throws when it fails. */
+/** Runs a command under a lock, because package managers do not run concurrently. Throws on failure. */
 export async function install(command: string, args: readonly string[], cwd = cacheFolder): Promise<string> {
-  report([command, ...args].join(' '))
+  printProgress([command, ...args].join(' '))
   const { code, stdout, stderr } = await runToEnd('flock', ['--no-fork', join(cacheFolder, 'lock'), command, ...args], {
     cwd,
-    env: { ...fetching(process.env), DEBIAN_FRONTEND: 'noninteractive' },
+    env: { ...withExtraCa(process.env), DEBIAN_FRONTEND: 'noninteractive' },
   })
-  if (code !== 0) throw new Error(`\`${[command, ...args].join(' ')}\` said: ${complaintIn(stderr)}`)
+  if (code !== 0) throw new Error(`\`${[command, ...args].join(' ')}\` failed: ${errorLineOf(stderr)}`)
   return stdout
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
   readonly stdin?: string
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
-/** Runs a command to its end, however that is; one that takes too long is ended. */
+/** Runs a command with a time limit, and resolves with any exit code. */
 export function runToEnd(command: string, args: readonly string[], options: RunOptions = {}): Promise<Output> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: options.cwd, env: options.env })
-    // Not the time limit of `spawn`, which is not given up for a command that is not there.
-    const late = setTimeout(() => child.kill(), options.patienceMs ?? patienceMs)
+    // Not the timeout of `spawn`, which keeps running if the command does not exist.
+    const timer = setTimeout(() => child.kill(), options.timeoutMs ?? timeoutMs)
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -83,7 +82,7 @@ export function runToEnd(command: string, args: readonly string[], options: RunO
       stderr += text
     })
     const end = (output: Output): void => {
-      clearTimeout(late)
+      clearTimeout(timer)
       resolve(output)
     }
     child.on('error', (error) => end({ code: null, stdout, stderr: `${stderr}${error.message}` }))
@@ -93,33 +92,33 @@ export function runToEnd(command: string, args: readonly string[], options: RunO
   })
 }
 
-/** The line that says what is wrong, among those that say where to read more. */
-function complaintIn(text: string): string {
+/** The line with the error, without hints. */
+function errorLineOf(text: string): string {
   const lines = text.trim().split('\n')
   return lines.find((line) => /^(?:E:|npm (?:error|ERR!))/.test(line)) ?? lines.at(-1) ?? ''
 }
 
-/** A command of a Debian package, unpacked into the folder of what was obtained before, and not installed: that needs no rights. */
+/** A command of a Debian package, unpacked into the cache folder without root. */
 export async function unpackCommand(packageName: string, name: string): Promise<string> {
   const folder = join(cacheFolder, packageName)
   const command = join(folder, 'usr', 'bin', name)
   if (existsSync(command)) return command
-  const workplace = mkdtempSync(join(cacheFolder, 'unpack-'))
+  const workspace = mkdtempSync(join(cacheFolder, 'unpack-'))
   try {
-    await download(packageName, workplace)
-    const archive = readdirSync(workplace).find((found) => found.endsWith('.deb'))
+    await download(packageName, workspace)
+    const archive = readdirSync(workspace).find((found) => found.endsWith('.deb'))
     if (archive === undefined) throw new Error(`no package ${packageName} in this release`)
-    const unpacked = join(workplace, 'unpacked')
+    const unpacked = join(workspace, 'unpacked')
     mkdirSync(unpacked)
-    await install('dpkg-deb', ['--extract', join(workplace, archive), unpacked])
+    await install('dpkg-deb', ['--extract', join(workspace, archive), unpacked])
     if (!existsSync(command)) renameSync(unpacked, folder)
     return command
   } finally {
-    rmSync(workplace, { recursive: true, force: true })
+    rmSync(workspace, { recursive: true, force: true })
   }
 }
 
-/** The lists of packages are missing on a fresh machine, and outdated on an old one. */
+/** Package lists may be missing or outdated. */
 async function download(packageName: string, folder: string): Promise<void> {
   const args = ['download', '--quiet', packageName]
   try {

@@ -1,5 +1,5 @@
-// A webhook of somebody else, run as its authors would: Pepr, a controller in Node that keeps its own state in a custom kind and speaks for
-// capabilities that its users write. Installed on demand; skipped where that cannot be.
+// Admission webhooks of Pepr, a controller in Node.js that stores its state in a custom resource and runs rules of users ("capabilities").
+// Installed on demand.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { caBundle, certificateFor } from '../admission/tls-hooks.js'
+import { caBundle, certificateFor } from '../../packages/server/test/admission/tls-webhooks.js'
 import { expectStatus, until } from '../kit/fixtures.js'
 import { ServerProcess } from '../kit/server-process.js'
-import { cacheFolder, install, obtain } from './obtaining.js'
+import { cacheFolder, install, obtain } from './obtain.js'
 
 const version = '20.0.0'
 
@@ -20,13 +20,13 @@ const pepr = await obtain('pepr', async () => {
   if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return folder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n')
-  // Its peers are a compiler, a linter and what else builds a capability: ours is written as it runs.
+  // Peer dependencies are only needed to build capabilities; ours is plain JavaScript.
   const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1']
   await install('npm', ['install', ...flags, `pepr@${version}`], folder)
   return folder
 })
 
-/** What a user of Pepr writes. */
+/** A capability as a user of Pepr writes it. */
 const capability = `
 const { Capability, PeprModule, a } = require('pepr')
 const team = new Capability({ name: 'team', description: 'whose a map is', namespaces: [] })
@@ -37,8 +37,8 @@ const pepr = { uuid: 'test', onError: 'reject', webhookTimeout: 10, alwaysIgnore
 new PeprModule({ description: 'test', pepr }, [team], { deferStart: true }).start(Number(process.env.PORT))
 `
 
-/** As its own installation makes it. */
-const storeDefinition = {
+/** As the installer of Pepr creates it. */
+const storeCrd = {
   metadata: { name: 'peprstores.pepr.dev' },
   spec: {
     group: 'pepr.dev',
@@ -63,12 +63,12 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('a controller of somebody else changes and refuses what is created', { skip: pepr.skip, timeout: 300_000 }, async (t) => {
+test('Pepr mutates and rejects objects', { skip: pepr.skip, timeout: 300_000 }, async (t) => {
   const server = await ServerProcess.start({ flags: ['--identity=kubernetes'] })
   t.after(() => server.stop())
   const { client, dataDir } = server
   expectStatus(await client.post('/api/v1/namespaces', { metadata: { name: 'pepr-system' } }), 201)
-  expectStatus(await client.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', storeDefinition), 201)
+  expectStatus(await client.post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', storeCrd), 201)
   const { cert, key } = certificateFor('127.0.0.1')
   for (const [name, text] of Object.entries({ 'tls.crt': cert, 'tls.key': key })) writeFileSync(join(dataDir, name), text)
   const file = join(pepr.path, `capability-${process.pid}.cjs`)
@@ -86,10 +86,10 @@ test('a controller of somebody else changes and refuses what is created', { skip
     },
   })
   t.after(() => controller.kill('SIGKILL'))
-  let said = ''
-  for (const stream of [controller.stdout, controller.stderr]) stream.on('data', (part) => (said += part))
+  let output = ''
+  for (const stream of [controller.stdout, controller.stderr]) stream.on('data', (part) => (output += part))
   await until(
-    async () => said,
+    async () => output,
     (text) => text.includes('Controller startup complete'),
     60_000,
   )
@@ -108,8 +108,8 @@ test('a controller of somebody else changes and refuses what is created', { skip
     expectStatus(await client.post(`/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`, configuration), 201)
   }
   const maps = '/api/v1/namespaces/default/configmaps'
-  const made = expectStatus(await client.post(maps, { metadata: { name: 'a' }, data: { k: 'v' } }), 201).json
-  assert.deepEqual([made.metadata.labels, made.metadata.annotations], [{ team: 'web' }, { 'test.pepr.dev/team': 'succeeded' }])
+  const created = expectStatus(await client.post(maps, { metadata: { name: 'a' }, data: { k: 'v' } }), 201).json
+  assert.deepEqual([created.metadata.labels, created.metadata.annotations], [{ team: 'web' }, { 'test.pepr.dev/team': 'succeeded' }])
   const refused = expectStatus(await client.post(maps, { metadata: { name: 'b' }, data: { secret: 'v' } }), 400)
   assert.match(refused.text, /admission webhook \\"validate\.pepr\.dev\\" denied the request: no secrets in maps/)
 })

@@ -1,12 +1,12 @@
-// The client of Debian's python3-kubernetes against the server; the tests themselves are in the language of the client.
+// Runs the programs of test/clients/python, which use Debian's python3-kubernetes, against the server.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { repoRoot } from '../kit/paths.js'
 import { ServerProcess } from '../kit/server-process.js'
+import { runToEnd } from './obtain.js'
 import { obtainPython } from './obtain-python.js'
-import { runToEnd } from './obtaining.js'
 
 interface Case {
   readonly name: string
@@ -15,9 +15,9 @@ interface Case {
 }
 
 const programs = [
-  { title: 'a class for every kind', file: 'typed_client.py', least: 15 },
-  { title: 'kinds learnt from discovery', file: 'dynamic_client.py', least: 7 },
-  { title: 'an account for each loop, and the tokens of pods', file: 'accounts_client.py', least: 3 },
+  { title: 'typed client', file: 'typed_client.py', minCases: 15 },
+  { title: 'dynamic client', file: 'dynamic_client.py', minCases: 7 },
+  { title: 'ServiceAccounts of controllers, and tokens of pods', file: 'accounts_client.py', minCases: 3 },
 ]
 
 const client = await obtainPython()
@@ -29,11 +29,11 @@ describe('python3-kubernetes', { skip: client.skip, concurrency: 2 }, () => {
   })
   after(() => server.stop())
 
-  for (const { title, file, least } of programs) {
+  for (const { title, file, minCases } of programs) {
     test(title, async (context) => {
       const script = join(repoRoot, 'test', 'clients', 'python', file)
       const { code, stdout, stderr } = await runToEnd(client.path, ['-B', script, join(server.dataDir, 'admin.conf')], {
-        patienceMs: 60_000,
+        timeoutMs: 60_000,
       })
       const cases = stdout
         .split('\n')
@@ -45,7 +45,7 @@ describe('python3-kubernetes', { skip: client.skip, concurrency: 2 }, () => {
         })
       }
       assert.equal(code, 0, stderr)
-      assert.ok(cases.length >= least, `only ${cases.length} of ${least} cases were run\n${stderr}`)
+      assert.ok(cases.length >= minCases, `only ${cases.length} of ${minCases} cases were run\n${stderr}`)
     })
   }
 })

@@ -1,6 +1,6 @@
-// Which exchanges are known to match, kept in a file so that a change that breaks one is noticed.
+// Baseline: the recorded exchanges (request and response of kube-apiserver) that this server matches, so that a regression is noticed.
 //
-// The file lists ids by `profile/file`, once for those that match under both identities, and apart for those that match under one only.
+// The file lists ids by `profile/file`: once for those that match under both identities, and separately for those that match under one.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

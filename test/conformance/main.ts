@@ -1,4 +1,4 @@
-// The command behind `npm run conformance`: replays recordings and prints the score; `--write-baseline` also keeps what matches, for the tests.
+// `npm run conformance`: replays recordings and prints the score; `--write-baseline` writes the matches to the baseline.
 //
 //   npm run conformance -- --identity kubernetes --filter '^writing-' --differences default
 //   npm run conformance -- --storage etcd --filter '^(objects|reading|writing)-' default compaction
@@ -13,17 +13,17 @@ const { values, positionals } = parseArgs({
     identity: { type: 'string', multiple: true },
     filter: { type: 'string', default: '' },
     differences: { type: 'boolean', default: false },
-    /** `etcd`: the server keeps its objects there, and not in its folder. */
+    /** `etcd`: storage on etcd instead of the data folder. */
     storage: { type: 'string', default: 'lmdb' },
     'write-baseline': { type: 'boolean', default: false },
-    /** An exchange belongs into the baseline when it matches every time. */
+    /** Number of runs; the baseline contains exchanges that match every time. */
     times: { type: 'string', default: '2' },
   },
 })
 
 const root = findRecordings()
 if (root === undefined) {
-  console.error('there are no recordings: set CONFORMANCE_ROOT to the folder with run.mjs')
+  console.error('no recordings found: set CONFORMANCE_ROOT to the folder with run.mjs')
   process.exit(1)
 }
 
@@ -44,9 +44,9 @@ const chosen = {
 function reportAgainstBaseline(identity: IdentityName, { matched, compared }: Replay): void {
   const known = readBaseline()[identity]
   const broken = [...known].filter((key) => compared.has(key) && !matched.has(key))
-  const fresh = [...matched].filter((key) => !known.has(key))
-  console.log(`  beside the baseline: ${broken.length} that matched do not, ${fresh.length} match now`)
-  for (const key of broken) console.log(`  no longer: ${key}`)
+  const newMatches = [...matched].filter((key) => !known.has(key))
+  console.log(`  compared with the baseline: ${broken.length} no longer match, ${newMatches.length} newly match`)
+  for (const key of broken) console.log(`  no longer matches: ${key}`)
 }
 
 async function compareOnce(): Promise<void> {
@@ -58,8 +58,8 @@ async function compareOnce(): Promise<void> {
   }
 }
 
-/** What was replayed takes the place of what the baseline says about it; the rest of the baseline stays. */
-async function raiseBaseline(): Promise<void> {
+/** Replaces the replayed part of the baseline and keeps the rest. */
+async function updateBaseline(): Promise<void> {
   const before = readBaseline()
   const after = { ...before }
   for (const identity of (values.identity ?? identities) as readonly IdentityName[]) {
@@ -72,7 +72,7 @@ async function raiseBaseline(): Promise<void> {
     const compared = new Set(results.flatMap((result) => [...result.compared]))
     const kept = [...before[identity]].filter((key) => !compared.has(key))
     const matched = [...compared].filter((key) => results.every((result) => result.matched.has(key)))
-    for (const key of before[identity]) if (compared.has(key) && !matched.includes(key)) console.log(`no longer: ${key}`)
+    for (const key of before[identity]) if (compared.has(key) && !matched.includes(key)) console.log(`no longer matches: ${key}`)
     after[identity] = new Set([...kept, ...matched])
   }
   writeBaseline(after)
@@ -80,7 +80,7 @@ async function raiseBaseline(): Promise<void> {
 }
 
 try {
-  await (values['write-baseline'] ? raiseBaseline() : compareOnce())
+  await (values['write-baseline'] ? updateBaseline() : compareOnce())
 } finally {
   await etcd?.close()
 }

@@ -1,17 +1,17 @@
-// Some of the recordings, replayed against a server on etcd: what matches with the embedded store matches there. CONFORMANCE=all replays the whole
-// default profile.
+// Replays some recordings against a server on etcd: they must match as with the embedded store. CONFORMANCE=all replays the whole default
+// profile.
 
 import { after, before, describe, test } from 'node:test'
-import { whyNoEtcd } from '../etcd/etcd-cluster.js'
+import { whyNoEtcd } from '../../packages/server/test/etcd/etcd-cluster.js'
 import { checkReplay } from './check.js'
 import { findRecordings, identities } from './replay.js'
 import { type ServersOnEtcd, serversOnEtcd } from './servers-on-etcd.js'
 
 const root = findRecordings()
 const skip = root === undefined ? 'there are no recordings here; see CONFORMANCE_ROOT' : (whyNoEtcd ?? false)
-/** Where the store shows through: versions, pages, watches, conflicts, deletions. */
-const some = '^(objects-(deletion|update)|reading-(chunking|list|versions-list|watch)|writing-(apply-conflicts|updates))[.]'
-const filter = process.env['CONFORMANCE'] === 'all' ? '' : some
+/** Recordings that depend on the storage: versions, pages, watches, conflicts, deletes. */
+const storageRecordings = '^(objects-(deletion|update)|reading-(chunking|list|versions-list|watch)|writing-(apply-conflicts|updates))[.]'
+const filter = process.env['CONFORMANCE'] === 'all' ? '' : storageRecordings
 
 describe('recordings on etcd', { skip }, () => {
   let servers: ServersOnEtcd

@@ -1,4 +1,4 @@
-// What a server is started with for a profile of the recordings: its flags and files, in the words of the identity, and keys for all of them.
+// Flags, files and keys of a server for a profile of the recordings.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -7,7 +7,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { IdentityName } from './replay.js'
 
-/** They take seconds to make, so all who replay recordings share them. */
+/** Keys take seconds to create, so all replays share them. */
 export function obtainKeys(root: string): string {
   const script = join(root, 'make-pki.sh')
   const shared = join(tmpdir(), `cluster-apiserver-conformance-${userInfo().uid}`)
@@ -21,7 +21,7 @@ export function obtainKeys(root: string): string {
     renameSync(draft, keys)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
-    // Somebody else was faster.
+    // Another process was faster.
     if (!existsSync(join(keys, 'done'))) throw error
   }
   return keys
@@ -32,22 +32,22 @@ export interface ProfileRequest {
   readonly profile: string
   readonly identity: IdentityName
   readonly keys: string
-  /** Where its files go. */
+  /** Folder into which the files of the profile are copied. */
   readonly folder: string
 }
 
-/** Writes the files of a profile, and returns its flags. */
+/** Writes the files of a profile and returns its flags. */
 export function prepareProfile({ root, profile, identity, keys, folder }: ProfileRequest): readonly string[] {
   cpSync(join(root, 'profiles', profile), folder, { recursive: true })
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name)
     if (!statSync(path).isFile()) continue
     const text = readFileSync(path, 'utf8').replaceAll(/\$\{(PROFILE|PKI)\}/g, (_, name) => (name === 'PKI' ? keys : folder))
-    writeFileSync(path, identity === 'cluster' ? inNeutralWords(text) : text)
+    writeFileSync(path, identity === 'cluster' ? withNeutralNames(text) : text)
   }
   const lines = readFileSync(join(folder, 'flags.txt'), 'utf8').split('\n')
   return lines.filter((line) => !/^\s*(?:#|$)/.test(line))
 }
 
-const inNeutralWords = (text: string): string =>
+const withNeutralNames = (text: string): string =>
   text.replaceAll(/(?:k8s|kubernetes)\.io/g, 'cluster.io').replaceAll(/(^|[^A-Za-z0-9_.-])kube-([a-z])/gm, '$1cluster-$2')

@@ -1,6 +1,6 @@
-// Replays the recorded exchanges of the reference against this server, by the tool that comes with them, and tells which ones match.
+// Replays recorded exchanges of kube-apiserver with the tool of the recordings, and returns which match.
 //
-// The servers are started here and not by the script beside the tool: they choose their own ports, and the keys of the profiles are made once.
+// Servers are started here and not by the tool: servers choose their ports, and the keys of the profiles are created once.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { obtainKeys, prepareProfile } from './profile.js'
 export const identities = ['cluster', 'kubernetes'] as const
 export type IdentityName = (typeof identities)[number]
 
-/** Where the recordings are: beside the repository, or where CONFORMANCE_ROOT says; undefined when there are none. */
+/** Folder of the recordings: next to the repository, or CONFORMANCE_ROOT; undefined if there is none. */
 export function findRecordings(): string | undefined {
   const root = process.env['CONFORMANCE_ROOT'] ?? join(repoRoot, '..', 'shared', 'conformance')
   return existsSync(join(root, 'run.mjs')) ? root : undefined
@@ -22,11 +22,11 @@ export function findRecordings(): string | undefined {
 export interface ReplayRequest {
   readonly root: string
   readonly identity: IdentityName
-  /** Left out: all. */
+  /** Default: all. */
   readonly profiles?: readonly string[]
-  /** A regular expression for names of files; left out: all. */
+  /** Regular expression for file names; default: all. */
   readonly filter?: string
-  /** For each server beside those of its profile. */
+  /** Additional flags of every server. */
   readonly moreFlags?: () => readonly string[]
 }
 
@@ -34,7 +34,7 @@ export interface Replay {
   /** `profile/file/id`. */
   readonly matched: ReadonlySet<string>
   readonly compared: ReadonlySet<string>
-  /** What differed, by `profile/file/id`, for whoever looks into it. */
+  /** Differences by `profile/file/id`. */
   readonly differences: ReadonlyMap<string, unknown>
 }
 
@@ -107,7 +107,7 @@ function runTool({ root, identity, filter = '' }: ReplayRequest, { profile, keys
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
     child.on('error', reject)
-    // It ends with 1 when anything differs, which is for the baseline to judge.
+    // The exit code is ignored: the tool exits with 1 on any difference, also on known ones.
     child.on('close', () => {
       process.off('exit', kill)
       resolve(output)

@@ -1,9 +1,9 @@
-// An etcd for servers that recordings are replayed against, each under a prefix of its own.
+// An etcd for replayed servers, each with its own prefix.
 
-import { EtcdCluster, whyNoEtcd } from '../etcd/etcd-cluster.js'
+import { EtcdCluster, whyNoEtcd } from '../../packages/server/test/etcd/etcd-cluster.js'
 
 export interface ServersOnEtcd {
-  /** For the next server. */
+  /** Flags of the next server. */
   readonly nextFlags: () => readonly string[]
   close(): Promise<void>
 }

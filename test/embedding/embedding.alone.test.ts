@@ -1,4 +1,4 @@
-// The embedding API: servers inside one process that share nothing, leave nothing behind, and let the process end.
+// Embedding API: several servers in one process share no state, close completely, and let the process end.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -12,8 +12,8 @@ import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { clientOf } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, namesOf, until } from '../kit/fixtures.js'
 import { readMetrics } from '../kit/metrics-text.js'
+import { RawSocket } from '../kit/network/raw-socket.js'
 import { repoRoot } from '../kit/paths.js'
-import { RawSocket } from '../kit/raw-socket.js'
 import { newFolder } from '../kit/server-process.js'
 
 const run = promisify(execFile)
@@ -33,9 +33,9 @@ test('several servers at once share no state', async () => {
         [`of-${i}`],
       )
     }
-    // The administrator of one is nobody to the other.
-    const stranger = await clients[0]?.get('/api/v1/namespaces', { authorization: 'Bearer wrong' })
-    assert.equal(stranger?.status, 401)
+    // A token that the server did not create is rejected.
+    const unauthenticated = await clients[0]?.get('/api/v1/namespaces', { authorization: 'Bearer wrong' })
+    assert.equal(unauthenticated?.status, 401)
   } finally {
     for (const client of clients) client.close()
     await Promise.all(servers.map((server) => server.close()))
@@ -43,11 +43,11 @@ test('several servers at once share no state', async () => {
   }
 })
 
-test('what was stored is there again after a restart in the same folder', async () => {
+test('objects are there after a restart in the same folder', async () => {
   const dataDir = newFolder()
   const first = await startServer({ dataDir })
   const firstClient = clientOf(first)
-  const made = await makeConfigMap(firstClient, 'default', configMapOf('kept', { data: { a: 'ü' } }))
+  const created = await makeConfigMap(firstClient, 'default', configMapOf('kept', { data: { a: 'ü' } }))
   firstClient.close()
   await first.close()
   const second = await startServer({ dataDir })
@@ -55,9 +55,9 @@ test('what was stored is there again after a restart in the same folder', async 
   try {
     assert.equal(second.clientConfigurationPath, join(dataDir, 'admin.conf'))
     assert.equal(second.caPem, first.caPem, 'clients that trusted the first trust the second')
-    assert.deepEqual(expectStatus(await client.get(configMaps('default', 'kept')), 200).json, made)
+    assert.deepEqual(expectStatus(await client.get(configMaps('default', 'kept')), 200).json, created)
     const next = await makeConfigMap(client, 'default', configMapOf('next'))
-    assert.ok(Number(next.metadata.resourceVersion) > Number(made.metadata.resourceVersion))
+    assert.ok(Number(next.metadata.resourceVersion) > Number(created.metadata.resourceVersion))
   } finally {
     client.close()
     await second.close()
@@ -65,7 +65,7 @@ test('what was stored is there again after a restart in the same folder', async 
   }
 })
 
-test('one folder, one server: also within one process', async () => {
+test('a data folder cannot be used twice, also within one process', async () => {
   const dataDir = newFolder()
   const server = await startServer({ dataDir })
   await assert.rejects(startServer({ dataDir }), (error: Error) => error.message.includes(dataDir) && /in use/.test(error.message))
@@ -78,24 +78,24 @@ test('one folder, one server: also within one process', async () => {
   rmSync(dataDir, { recursive: true })
 })
 
-test('a wrong flag rejects with a sentence that names it, and leaves nothing open', async () => {
+test('an invalid flag rejects with a sentence that names it, and leaves nothing open', async () => {
   await assert.rejects(startServer({ flags: ['--event-ttl=never'] }), /--event-ttl/)
   await assert.rejects(startServer({ flags: ['--no-such-flag'] }), /--no-such-flag/)
 })
 
-test('the identity is that of the server, not of the process', async () => {
+test('the identity belongs to the server, not to the process', async () => {
   const servers = await Promise.all([startServer({ identity: 'cluster' }), startServer({ identity: 'kubernetes' })])
   const clients = servers.map(clientOf)
-  const [neutral, original] = await Promise.all(clients.map(async (client) => (await client.get('/apis')).text))
+  const [cluster, kubernetes] = await Promise.all(clients.map(async (client) => (await client.get('/apis')).text))
   for (const client of clients) client.close()
   await Promise.all(servers.map((server) => server.close()))
-  assert.match(neutral ?? '', /coordination\.cluster\.io/)
-  assert.match(original ?? '', /coordination\.k8s\.io/)
-  assert.doesNotMatch(neutral ?? '', /k8s/)
-  assert.doesNotMatch(original ?? '', /cluster\.io/)
+  assert.match(cluster ?? '', /coordination\.cluster\.io/)
+  assert.match(kubernetes ?? '', /coordination\.k8s\.io/)
+  assert.doesNotMatch(cluster ?? '', /k8s/)
+  assert.doesNotMatch(kubernetes ?? '', /cluster\.io/)
 })
 
-/** A program that starts and closes servers and then has nothing more to do: it must end by itself. */
+/** A program that starts and closes servers; it must exit by itself. */
 const program = `
   import { startServer } from 'cluster-apiserver'
   import { request } from 'node:https'
@@ -109,32 +109,32 @@ const program = `
   console.log('closed')
 `
 
-test('after close() nothing keeps the process alive, and nothing is written but the data folder', async () => {
-  const place = mkdtempSync(join(tmpdir(), 'apiserver-cwd-'))
-  const dataDir = join(place, 'data')
+test('after close() the process can exit, and only the data folder was written', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'apiserver-cwd-'))
+  const dataDir = join(folder, 'data')
   const module = join(repoRoot, '.build', 'embedding-program.mjs')
   writeFileSync(module, program)
-  const { stdout, stderr } = await run(process.execPath, [module, dataDir], { cwd: place, timeout: 20_000 })
+  const { stdout, stderr } = await run(process.execPath, [module, dataDir], { cwd: folder, timeout: 20_000 })
   assert.equal(stdout, 'closed\n')
   assert.equal(stderr, '')
-  assert.deepEqual(readdirSync(place), ['data'])
+  assert.deepEqual(readdirSync(folder), ['data'])
   assert.ok(existsSync(join(dataDir, 'store')))
-  rmSync(place, { recursive: true })
+  rmSync(folder, { recursive: true })
 })
 
-test('close() may be called twice, and while requests are on their way', async () => {
+test('close() can be called twice, and during requests', async () => {
   const server = await startServer()
   const client = clientOf(server)
-  const asked = Promise.allSettled(Array.from({ length: 20 }, () => client.get('/api/v1/namespaces')))
+  const requests = Promise.allSettled(Array.from({ length: 20 }, () => client.get('/api/v1/namespaces')))
   await Promise.all([server.close(), server.close()])
-  await asked
+  await requests
   client.close()
   await assert.rejects(client.get('/readyz'))
 })
 
-test('whoever calls close() again waits for the requests that have begun; in a hurry they are cut', async () => {
+test('a second close() waits for requests in flight; close({ immediately }) aborts them', async () => {
   const server = await startServer()
-  const begun = await beginCreation(server)
+  const unfinishedRequest = await beginCreation(server)
   let isClosed = false
   const first = server.close()
   const second = server.close().then(() => {
@@ -145,17 +145,17 @@ test('whoever calls close() again waits for the requests that have begun; in a h
     (isOpen) => !isOpen,
   )
   assert.equal(isClosed, false)
-  begun.write('}')
-  await begun.until((text) => text.includes('"uid"'), 60_000)
-  assert.deepEqual(begun.statuses, [201])
+  unfinishedRequest.write('}')
+  await unfinishedRequest.until((text) => text.includes('"uid"'), 60_000)
+  assert.deepEqual(unfinishedRequest.statuses, [201])
   await Promise.all([first, second])
 
   const other = await startServer({ flags: ['--shutdown-delay-duration=1h'] })
-  const held = await beginCreation(other)
-  const gentle = other.close()
+  const pending = await beginCreation(other)
+  const gracefulClose = other.close()
   await other.close({ immediately: true })
-  await gentle
-  assert.deepEqual(held.statuses, [])
+  await gracefulClose
+  assert.deepEqual(pending.statuses, [])
 })
 
 const isReachable = ({ port }: EmbeddedServer): Promise<boolean> =>
@@ -167,7 +167,7 @@ const isReachable = ({ port }: EmbeddedServer): Promise<boolean> =>
     socket.once('error', () => resolve(false))
   })
 
-/** All but the last letter of a creation, as far as the server. */
+/** Sends a POST without its last byte. */
 async function beginCreation(server: EmbeddedServer): Promise<RawSocket> {
   const socket = await RawSocket.open({ url: server.url, ca: server.caPem, token: server.token })
   const body = JSON.stringify(configMapOf('slow'))

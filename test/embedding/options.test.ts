@@ -1,4 +1,4 @@
-// What startServer is asked for: objects to begin with, users without files, a logger; and what it refuses.
+// Options of startServer: initial objects, users, logger, and rejected options.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,27 +10,27 @@ import { clientOf } from '../kit/embedded.js'
 import { expectFailure, expectStatus, namesOf } from '../kit/fixtures.js'
 import { newFolder } from '../kit/server-process.js'
 
-const refuses = (options: unknown, message: RegExp): Promise<void> => assert.rejects(startServer(options as ServerOptions), message)
+const expectRejection = (options: unknown, message: RegExp): Promise<void> => assert.rejects(startServer(options as ServerOptions), message)
 
-test('options that do not exist or are of another type are refused, with the one that was meant', async () => {
-  await refuses({ datadir: '/tmp/x' }, /^TypeError: startServer: there is no option "datadir"; is "dataDir" meant\?$/)
-  await refuses({ verbose: true }, /there is no option "verbose"; those that there are: dataDir, etcd, port/)
-  await refuses({ port: '80' }, /the option "port" must be a port/)
-  await refuses({ identity: 'other' }, /"identity" must be "cluster" or "kubernetes"/)
-  await refuses({ etcd: { server: 'x' } }, /etcd: there is no option "server"/)
-  await refuses({ etcd: {} }, /"etcd.servers" must be a list/)
-  await refuses({ logger: {} }, /"logger" must be/)
-  await refuses('memory', /the options must be an object/)
+test('unknown options and wrong types are rejected, with a suggestion', async () => {
+  await expectRejection({ datadir: '/tmp/x' }, /^TypeError: startServer: unknown option "datadir"; did you mean "dataDir"\?$/)
+  await expectRejection({ verbose: true }, /unknown option "verbose"; use one of: dataDir, etcd, port/)
+  await expectRejection({ port: '80' }, /the option "port" must be a port/)
+  await expectRejection({ identity: 'other' }, /"identity" must be "cluster" or "kubernetes"/)
+  await expectRejection({ etcd: { server: 'x' } }, /etcd: unknown option "server"/)
+  await expectRejection({ etcd: {} }, /"etcd.servers" must be a list/)
+  await expectRejection({ logger: {} }, /"logger" must be/)
+  await expectRejection('memory', /the options must be an object/)
   const server = await startServer()
   await assert.rejects(
     server.close({ immediatly: true } as object),
-    /^TypeError: close: there is no option "immediatly"; those that there are: immediately$/,
+    /^TypeError: close: unknown option "immediatly"; use one of: immediately$/,
   )
   await server.close({ immediately: true })
 })
 
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
-const definition = {
+const crd = {
   apiVersion: 'apiextensions.cluster.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'wares.shop.example.com' },
@@ -50,7 +50,7 @@ const definition = {
   },
 }
 
-test('a server begins with objects from values, files and folders, in whatever order they are named', async () => {
+test('initial objects from values, files and folders, in any order', async () => {
   const folder = newFolder()
   mkdirSync(join(folder, 'more', 'deep'), { recursive: true })
   writeFileSync(
@@ -64,7 +64,7 @@ test('a server begins with objects from values, files and folders, in whatever o
   writeFileSync(join(folder, 'more', 'deep', 'list.json'), JSON.stringify(list))
   writeFileSync(join(folder, 'more', 'README.md'), 'not an object')
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status: { capacity: { cpu: '4' } } }
-  const server = await startServer({ objects: [join(folder, 'ware.yaml'), join(folder, 'more'), definition, node, shop] })
+  const server = await startServer({ objects: [join(folder, 'ware.yaml'), join(folder, 'more'), crd, node, shop] })
   const client = clientOf(server)
   try {
     assert.equal(expectStatus(await client.get('/apis/shop.example.com/v1/namespaces/shop/wares/apple'), 200).json['price'], 3)
@@ -79,27 +79,27 @@ test('a server begins with objects from values, files and folders, in whatever o
   }
 })
 
-test('objects that cannot be are refused with the place they come from', async () => {
+test('invalid initial objects are rejected with their source', async () => {
   const folder = newFolder()
   const file = join(folder, 'bad.yaml')
   writeFileSync(file, `${JSON.stringify(shop)}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndat: {}\n`)
-  await refuses({ objects: [file] }, new RegExp(`objects: ${file}:2: .*\\.dat: field not declared`))
+  await expectRejection({ objects: [file] }, new RegExp(`objects: ${file}:2: .*\\.dat: field not declared`))
   writeFileSync(file, 'a: [1\n')
-  await refuses({ objects: [file] }, new RegExp(`objects: ${file}: yaml: `))
-  await refuses({ objects: [join(folder, 'none')] }, /objects: cannot read .*none: ENOENT/)
+  await expectRejection({ objects: [file] }, new RegExp(`objects: ${file}: yaml: `))
+  await expectRejection({ objects: [join(folder, 'none')] }, /objects: cannot read .*none: ENOENT/)
   mkdirSync(join(folder, 'empty'))
-  await refuses({ objects: [join(folder, 'empty')] }, /has no file that ends in/)
-  await refuses({ objects: [{ kind: 'Pod' }] }, /objects\[0\]: it has no apiVersion/)
-  await refuses({ objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: {} }] }, /objects\[0\]: it has no metadata.name/)
-  await refuses({ objects: [{ apiVersion: 'v2', kind: 'Pod', metadata: { name: 'a' } }] }, /there is no kind "Pod" in version "v2"/)
-  await refuses(
+  await expectRejection({ objects: [join(folder, 'empty')] }, /has no file that ends in/)
+  await expectRejection({ objects: [{ kind: 'Pod' }] }, /objects\[0\]: it has no apiVersion/)
+  await expectRejection({ objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: {} }] }, /objects\[0\]: it has no metadata.name/)
+  await expectRejection({ objects: [{ apiVersion: 'v2', kind: 'Pod', metadata: { name: 'a' } }] }, /unknown kind "Pod" in version "v2"/)
+  await expectRejection(
     { objects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'none' } }] },
     /objects\[0\]: .*"none"/,
   )
   rmSync(folder, { recursive: true })
 })
 
-const reader = {
+const readerBinding = {
   apiVersion: 'rbac.authorization.cluster.io/v1',
   kind: 'ClusterRoleBinding',
   metadata: { name: 'devs-read' },
@@ -107,10 +107,10 @@ const reader = {
   subjects: [{ apiGroup: 'rbac.authorization.cluster.io', kind: 'Group', name: 'dev' }],
 }
 
-test('a program is whoever it wants to be, without files', async () => {
-  const server = await startServer({ objects: [reader] })
-  const asked = ({ token }: { readonly token: string }): ApiClient => new ApiClient({ url: server.url, ca: server.caPem, token })
-  const clients = [server, server.as('alice', ['dev']), server.as('bob'), server.as('root', ['system:masters'])].map(asked)
+test('clients for any user, without files', async () => {
+  const server = await startServer({ objects: [readerBinding] })
+  const clientOf = ({ token }: { readonly token: string }): ApiClient => new ApiClient({ url: server.url, ca: server.caPem, token })
+  const clients = [server, server.as('alice', ['dev']), server.as('bob'), server.as('root', ['system:masters'])].map(clientOf)
   const [admin, alice, bob, root] = clients as [ApiClient, ApiClient, ApiClient, ApiClient]
   try {
     assert.equal(server.as('alice', ['dev']), server.as('alice', ['dev']), 'one token for each')
@@ -132,10 +132,10 @@ test('a program is whoever it wants to be, without files', async () => {
   }
 })
 
-test('the log goes where it is wanted', async () => {
+test('the logger option', async () => {
   const lines: string[] = []
-  const say = (_fields: unknown, message: string): void => void lines.push(message)
-  const server = await startServer({ logger: { debug: say, info: say, warn: say, error: say }, flags: ['--v=6'] })
+  const record = (_fields: unknown, message: string): void => void lines.push(message)
+  const server = await startServer({ logger: { debug: record, info: record, warn: record, error: record }, flags: ['--v=6'] })
   const client = clientOf(server)
   await client.get('/api/v1/namespaces')
   client.close()

@@ -1,55 +1,50 @@
-// What is published: it installs without a compiler, is small, runs as a command and as a library both ways, and its types are sound.
+// The published package: installs without a compiler, is small, runs as command and library (ESM and CommonJS), and has valid types.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { runToEnd } from '../clients/obtaining.js'
+import { runToEnd } from '../clients/obtain.js'
 import { repoRoot } from '../kit/paths.js'
 import { obtainPacked } from './packed.js'
 
 const packed = await obtainPacked()
-const place = (...names: readonly string[]): string => join(packed.path, ...names)
+const pathIn = (...names: readonly string[]): string => join(packed.path, ...names)
 
 interface Lock {
   readonly packages: { readonly [path: string]: { readonly optional?: boolean } }
 }
 
-describe('the published package', { skip: packed.skip }, () => {
-  test('it asks for no compiler, and is at most 45 MB and 30 packages', () => {
-    assert.ok(!existsSync(place('compilers-asked')))
-    const { packages } = JSON.parse(readFileSync(place('node_modules', '.package-lock.json'), 'utf8')) as Lock
+describe('published package', { skip: packed.skip }, () => {
+  test('needs no compiler, and has at most 45 MB and 30 packages', () => {
+    assert.ok(!existsSync(pathIn('compiler-calls')))
+    const { packages } = JSON.parse(readFileSync(pathIn('node_modules', '.package-lock.json'), 'utf8')) as Lock
     assert.ok(Object.keys(packages).length <= 30, Object.keys(packages).join(' '))
     let blocks = 0
-    for (const name of readdirSync(place('node_modules'), { recursive: true, encoding: 'utf8' }))
-      blocks += statSync(place('node_modules', name), { throwIfNoEntry: false })?.blocks ?? 0
+    for (const name of readdirSync(pathIn('node_modules'), { recursive: true, encoding: 'utf8' }))
+      blocks += statSync(pathIn('node_modules', name), { throwIfNoEntry: false })?.blocks ?? 0
     assert.ok(blocks * 512 <= 45e6, `${(blocks * 512) / 1e6} MB`)
   })
 
-  test('no test, no source and no tool is in it', () => {
-    const names = readdirSync(place('node_modules', 'cluster-apiserver'), { recursive: true, encoding: 'utf8' })
+  test('contains no tests, sources or tools', () => {
+    const names = readdirSync(pathIn('node_modules', 'cluster-apiserver'), { recursive: true, encoding: 'utf8' })
     assert.deepEqual(
       names.filter((name) => /\.test\.|\.fixture\.|\.contract\.|tsbuildinfo|^src|^test|(?<!\.d)\.ts$/.test(name)),
       [],
     )
   })
 
-  test('the command runs, with compiled code beside it', async () => {
-    const { stdout, code } = await runToEnd(place('node_modules', '.bin', 'cluster-apiserver'), ['--version'])
+  test('the command runs, with its code cache', async () => {
+    const { stdout, code } = await runToEnd(pathIn('node_modules', '.bin', 'cluster-apiserver'), ['--version'])
     assert.equal(code, 0)
     assert.match(stdout, /^cluster-apiserver \d/)
-    const caches = readdirSync(place('node_modules', 'cluster-apiserver', 'dist', 'bundle')).filter((name) => name.endsWith('.cache'))
-    // What reads patterns has one for each state of V8's flags: see bin/load-command.js.
-    assert.deepEqual(
-      ['clusterctl', 'command', 're2js'].map((script) => caches.filter((name) => name.startsWith(`${script}-`)).length),
-      [1, 1, 2],
-      caches.join(),
-    )
-    const { stdout: other } = await runToEnd(place('node_modules', '.bin', 'clusterctl'), ['version', '--client'])
+    for (const name of ['clusterctl.cache', 'server.cache'])
+      assert.ok(existsSync(pathIn('node_modules', 'cluster-apiserver', 'dist', 'bundle', name)), name)
+    const { stdout: other } = await runToEnd(pathIn('node_modules', '.bin', 'clusterctl'), ['version', '--client'])
     assert.match(other, /^Client Version: \d/)
   })
 
-  const deeds = `
+  const programBody = `
     const server = await startServer({ objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] })
     await server.reset()
     const kept = await startServer({ dataDir: process.argv[2] })
@@ -61,23 +56,23 @@ describe('the published package', { skip: packed.skip }, () => {
   for (const [name, program] of [
     [
       'by-import.mjs',
-      `import { startServer } from 'cluster-apiserver'\nimport { connect, isNotFound } from 'cluster-apiserver/client'\n${deeds}`,
+      `import { startServer } from 'cluster-apiserver'\nimport { connect, isNotFound } from 'cluster-apiserver/client'\n${programBody}`,
     ],
     [
       'by-require.cjs',
       `const { startServer } = require('cluster-apiserver')\nconst { connect, isNotFound } = require('cluster-apiserver/client')
-      ;(async () => {${deeds}\n})()`,
+      ;(async () => {${programBody}\n})()`,
     ],
   ] as const) {
-    test(`a server in memory and one on disk run ${name.replace('-', ' ').slice(0, -4)}`, async () => {
-      writeFileSync(place(name), program)
-      const { stdout, stderr } = await runToEnd(process.execPath, [place(name), place(`data-${name}`)])
+    test(`servers in memory and on disk run in ${name.replace('-', ' ').slice(0, -4)}`, async () => {
+      writeFileSync(pathIn(name), program)
+      const { stdout, stderr } = await runToEnd(process.execPath, [pathIn(name), pathIn(`data-${name}`)])
       assert.equal(`${stderr}${stdout}`, 'done\n')
     })
   }
 
-  test('types pass the strictest compiler, libraries included, for modules and for CommonJS', async () => {
-    const folder = place('types')
+  test('types pass the strictest compiler settings, for ESM and CommonJS', async () => {
+    const folder = pathIn('types')
     mkdirSync(folder)
     const program = `
       import { type Access, type EmbeddedServer, type EtcdLocation, type FirstObject, type IdentityName, type LogFields, type Logger, type ObjectValue,
@@ -119,7 +114,7 @@ describe('the published package', { skip: packed.skip }, () => {
       noUncheckedIndexedAccess: true,
       target: 'es2022',
       lib: ['es2023', 'esnext.disposable'],
-      // Stricter than what came after it: nothing but CommonJS can be required.
+      // Stricter than later versions: only CommonJS can be required.
       module: 'node16',
       types: ['node'],
       typeRoots: [join(repoRoot, 'node_modules', '@types')],

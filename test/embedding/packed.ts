@@ -1,14 +1,14 @@
-// The package as it is published, installed into a folder as a user would: without a compiler, and without anything of this repository.
+// The package as published, installed into a folder without a compiler and without this repository.
 
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cacheFolder, fetching, type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
+import { cacheFolder, type Obtained, obtain, runToEnd, withExtraCa } from '../clients/obtain.js'
 import { repoRoot } from '../kit/paths.js'
 
 const runners = ['vitest@4', 'jest@29']
 
-/** Nothing may be downloaded that takes long to fail; scripts of packages run, as they would. */
+/** Fails fast without network; install scripts run. */
 const flags = [
   '--no-audit',
   '--no-fund',
@@ -19,17 +19,17 @@ const flags = [
 ]
 
 async function npm(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const { code, stdout, stderr } = await runToEnd('npm', args, { cwd, env: fetching(env) })
+  const { code, stdout, stderr } = await runToEnd('npm', args, { cwd, env: withExtraCa(env) })
   if (code !== 0) throw new Error(`npm ${args[0]}: ${stderr.trim().split('\n').at(0)}`)
   return stdout
 }
 
-/** An environment whose compilers do nothing but fail, and leave a note. */
+/** Environment with compilers that fail and record the call. */
 function withoutCompiler(folder: string): NodeJS.ProcessEnv {
   const bin = join(folder, 'no-compiler')
   mkdirSync(bin)
   for (const name of ['cc', 'gcc', 'g++', 'c++', 'clang', 'make', 'cmake', 'node-gyp', 'python', 'python3']) {
-    writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >> ${join(folder, 'compilers-asked')}\nexit 1\n`)
+    writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >> ${join(folder, 'compiler-calls')}\nexit 1\n`)
     chmodSync(join(bin, name), 0o755)
   }
   return { ...process.env, PATH: `${bin}:${process.env['PATH']}` }
@@ -37,7 +37,7 @@ function withoutCompiler(folder: string): NodeJS.ProcessEnv {
 
 let packed: Promise<Obtained> | undefined
 
-/** A folder with the package installed, one for all files of this process and as long as that lives; `path` is that folder. */
+/** Folder with the installed package, shared by all files of this process. */
 export const obtainPacked = (): Promise<Obtained> => {
   packed ??= pack()
   return packed
@@ -54,7 +54,7 @@ const pack = (): Promise<Obtained> =>
     return folder
   })
 
-/** Test runners of others, all at once and kept for the next time; `path` is the folder of their commands. */
+/** Installs the test runners of the examples, cached; `path` is the folder of their commands. */
 export const obtainRunners = (): Promise<Obtained> =>
   obtain(runners.join(' and '), async () => {
     const folder = join(cacheFolder, `runners-${runners.join('-').replaceAll('@', '')}`)

@@ -1,40 +1,40 @@
-// Sends requests of a fuzz over HTTP/1.1 and HTTP/2, as they are, and tells what came.
+// Sends fuzzed requests unchanged over HTTP/1.1 and HTTP/2, and returns the responses.
 
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { Agent, request as requestHttp1 } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Access } from '../kit/api-client.js'
-import { trusting } from '../kit/trust.js'
-import type { FuzzAnswer } from './check-answer.js'
+import { secureContextFor } from '../kit/secure-context.js'
+import type { FuzzResponse } from './check-response.js'
 import type { FuzzRequest } from './fuzz-requests.js'
 
-/** Undefined: the connection was closed, which is an answer, too. */
-export type Outcome = FuzzAnswer | 'closed' | 'late' | 'unsendable'
+/** `closed`: the server closed the connection, which is allowed. `late`: timeout. `unsendable`: Node.js rejects the request. */
+export type Outcome = FuzzResponse | 'closed' | 'late' | 'unsendable'
 
-export const lateMs = 10_000
+const lateMs = 10_000
 
-interface Sending {
+interface SendOptions {
   readonly headers: Readonly<Record<string, string>>
-  readonly patienceMs: number
+  readonly timeoutMs: number
 }
 
 export class FuzzClient {
   readonly #access: Access
   readonly #agent: Agent
-  readonly #heard = new WeakSet<Socket>()
+  readonly #withErrorListener = new WeakSet<Socket>()
   #session: ClientHttp2Session | undefined
 
   constructor(access: Access) {
     this.#access = access
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ...trusting(access.ca) })
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ...secureContextFor(access.ca) })
   }
 
-  send(request: FuzzRequest, protocol: 1 | 2, patienceMs = lateMs): Promise<Outcome> {
-    const sending = { headers: { authorization: `Bearer ${this.#access.token}`, ...request.headers }, patienceMs }
-    return protocol === 1 ? this.#sendHttp1(request, sending) : this.#sendHttp2(request, sending)
+  send(request: FuzzRequest, protocol: 1 | 2, timeoutMs = lateMs): Promise<Outcome> {
+    const options = { headers: { authorization: `Bearer ${this.#access.token}`, ...request.headers }, timeoutMs }
+    return protocol === 1 ? this.#sendHttp1(request, options) : this.#sendHttp2(request, options)
   }
 
-  #sendHttp1({ method, path, body }: FuzzRequest, { headers, patienceMs }: Sending): Promise<Outcome> {
+  #sendHttp1({ method, path, body }: FuzzRequest, { headers, timeoutMs }: SendOptions): Promise<Outcome> {
     return new Promise((resolve) => {
       const { hostname, port } = new URL(this.#access.url)
       try {
@@ -50,7 +50,7 @@ export class FuzzClient {
         const timer = setTimeout(() => {
           resolve('late')
           sent.destroy()
-        }, patienceMs)
+        }, timeoutMs)
         sent.on('close', () => clearTimeout(timer))
         sent.end(body)
       } catch {
@@ -59,34 +59,34 @@ export class FuzzClient {
     })
   }
 
-  /** Between two requests, and while it is closed, nobody else hears what fails on a connection. */
+  /** Handles errors of idle and closing connections. */
   #listen(socket: Socket): void {
-    if (this.#heard.has(socket)) return
-    this.#heard.add(socket)
+    if (this.#withErrorListener.has(socket)) return
+    this.#withErrorListener.add(socket)
     socket.on('error', () => undefined)
   }
 
-  #sendHttp2({ method, path, body }: FuzzRequest, { headers, patienceMs }: Sending): Promise<Outcome> {
+  #sendHttp2({ method, path, body }: FuzzRequest, { headers, timeoutMs }: SendOptions): Promise<Outcome> {
     return new Promise((resolve) => {
       const session = this.#openSession()
       try {
         const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined })
         const chunks: Buffer[] = []
-        let answered: Omit<FuzzAnswer, 'body'> | undefined
+        let head: Omit<FuzzResponse, 'body'> | undefined
         stream.on('response', (received) => {
-          answered = { status: Number(received[':status']), headers: received as FuzzAnswer['headers'] }
+          head = { status: Number(received[':status']), headers: received as FuzzResponse['headers'] }
         })
         stream.on('data', (chunk: Buffer) => chunks.push(chunk))
         stream.on('error', () => undefined)
         const timer = setTimeout(() => {
           resolve('late')
-          // Node's client does not always notice that its connection was closed while the process stood still: it would wait for ever.
+          // If this process was blocked, Node.js can miss that the server closed the session. The next request opens a new one.
           session.destroy()
-        }, patienceMs)
+        }, timeoutMs)
         stream.on('close', () => {
           clearTimeout(timer)
-          const isWhole = answered !== undefined && stream.rstCode === 0
-          resolve(isWhole && answered !== undefined ? { ...answered, body: Buffer.concat(chunks) } : 'closed')
+          const isWhole = head !== undefined && stream.rstCode === 0
+          resolve(isWhole && head !== undefined ? { ...head, body: Buffer.concat(chunks) } : 'closed')
         })
         if (body !== undefined) stream.end(body)
       } catch {
@@ -97,7 +97,7 @@ export class FuzzClient {
 
   #openSession(): ClientHttp2Session {
     if (this.#session !== undefined && !this.#session.closed && !this.#session.destroyed) return this.#session
-    this.#session = connect(this.#access.url, trusting(this.#access.ca))
+    this.#session = connect(this.#access.url, secureContextFor(this.#access.ca))
     this.#session.on('error', () => undefined)
     return this.#session
   }

@@ -1,8 +1,8 @@
-// Requests that are almost right: of every form that the server reads, each with a few things changed.
+// Almost valid requests in every encoding, with a few mutations.
 
 import type { Random } from '../kit/seeded-random.js'
-import { questions, type Sample, samples } from './fuzz-samples.js'
-import { hostileValue, hostileWord, mutateBytes, mutateValue, type Value, writeOddly } from './mutate-value.js'
+import { reviews, type Sample, samples } from './fuzz-samples.js'
+import { hostileValue, hostileWord, mutateBytes, mutateValue, serializeUnusually, type Value } from './mutate-value.js'
 
 export interface FuzzRequest {
   readonly method: string
@@ -11,12 +11,12 @@ export interface FuzzRequest {
   readonly body?: string | Buffer
 }
 
-/** What the server gave for the asking, to be given back changed. */
+/** Values from the server, sent back mutated. */
 export interface Seeds {
   readonly token: string
-  /** Of a service account, signed. */
+  /** Signed ServiceAccount token. */
   readonly accountToken: string
-  /** A page's token to go on with. */
+  /** Continue token. */
   readonly continueToken: string
   readonly resourceVersion: string
   /** Objects in Protobuf. */
@@ -34,7 +34,7 @@ const escaped = (text: string): string => {
   }
 }
 
-function changed(value: Value, random: Random): Value {
+function mutated(value: Value, random: Random): Value {
   let result = value
   for (let i = random.below(3); i > 0; i--) result = mutateValue(result, random)
   return result
@@ -79,7 +79,7 @@ function query(random: Random, seeds: Seeds, isRead = false): string {
     () =>
       `continue=${escaped(random.below(4) === 0 ? seeds.continueToken : mutateBytes(Buffer.from(seeds.continueToken), random).toString('latin1'))}`,
     () =>
-      `continue=${escaped(Buffer.from(writeOddly(changed({ v: 'meta.cluster.io/v1', rv: 5, start: 'a' }, random), random)).toString('base64url'))}`,
+      `continue=${escaped(Buffer.from(serializeUnusually(mutated({ v: 'meta.cluster.io/v1', rv: 5, start: 'a' }, random), random)).toString('base64url'))}`,
     () => `resourceVersion=${escaped(pick(random, ['0', '1', seeds.resourceVersion, hostileWord(random)]))}`,
     () => `resourceVersionMatch=${escaped(pick(random, ['Exact', 'NotOlderThan', hostileWord(random)]))}`,
     () => `timeoutSeconds=${escaped(pick(random, ['1', '0', '-1', hostileWord(random)]))}`,
@@ -99,8 +99,8 @@ function query(random: Random, seeds: Seeds, isRead = false): string {
   return Array.from({ length: random.below(4) }, () => pick(random, makers)()).join('&')
 }
 
-/** Of a length that a request may have: what is longer is refused before it is a request. */
-const path = (text: string): string => text.replace(/[^\x21-\x7e]/g, '%').slice(0, 30_000)
+/** Limited to the maximum request line; longer ones are rejected before parsing. */
+const toPath = (text: string): string => text.replace(/[^\x21-\x7e]/g, '%').slice(0, 30_000)
 
 function read(random: Random, seeds: Seeds): FuzzRequest {
   const { collection, object } = pick(random, samples)
@@ -118,22 +118,22 @@ function read(random: Random, seeds: Seeds): FuzzRequest {
     '/readyz',
     collection.replace('/namespaces/fuzz', ''),
   ])
-  const place = random.below(5) === 0 ? mutateBytes(Buffer.from(base), random).toString('latin1') : base
+  const target = random.below(5) === 0 ? mutateBytes(Buffer.from(base), random).toString('latin1') : base
   return {
     method: pick(random, ['GET', 'GET', 'GET', 'HEAD', 'OPTIONS']),
-    path: path(`${place}?${query(random, seeds, true)}`),
+    path: toPath(`${target}?${query(random, seeds, true)}`),
     headers: { accept: accept(random) },
   }
 }
 
 function body(random: Random, value: Value): { readonly type: string; readonly body: string | Buffer } {
-  const form = random.below(5)
-  if (form === 0) return { type: 'application/yaml', body: yamlOf(value, random) }
-  if (form === 1) return { type: 'application/json', body: mutateBytes(Buffer.from(JSON.stringify(value) ?? ''), random) }
-  return { type: random.below(12) === 0 ? accept(random) : 'application/json', body: writeOddly(value, random) }
+  const encoding = random.below(5)
+  if (encoding === 0) return { type: 'application/yaml', body: yamlOf(value, random) }
+  if (encoding === 1) return { type: 'application/json', body: mutateBytes(Buffer.from(JSON.stringify(value) ?? ''), random) }
+  return { type: random.below(12) === 0 ? accept(random) : 'application/json', body: serializeUnusually(value, random) }
 }
 
-/** Block style above, flow style below; sometimes with what only YAML has. */
+/** Block style outside, flow style inside; sometimes with YAML features. */
 function yamlOf(value: Value, random: Random): string | Buffer {
   const lines: string[] = random.below(8) === 0 ? ['%YAML 1.2', '---'] : []
   const write = (part: Value, indent: string): void => {
@@ -156,24 +156,24 @@ function write(random: Random, seeds: Seeds): FuzzRequest {
   const { collection, object, isDry }: Sample = pick(random, samples)
   const name = (object['metadata'] as { readonly name: string }).name
   const isCreate = random.below(6) > 0
-  const fresh: Value = { ...(object['metadata'] as { readonly [key: string]: Value }), name: `n${random.below(1e9)}` }
-  const named = isCreate && random.below(4) > 0 ? { ...object, metadata: fresh } : object
-  const { type, body: bytes } = body(random, changed(named, random))
-  const place = isCreate ? collection : `${collection}/${name}${pick(random, ['', '', '/status', '/scale'])}`
+  const newMetadata: Value = { ...(object['metadata'] as { readonly [key: string]: Value }), name: `n${random.below(1e9)}` }
+  const named = isCreate && random.below(4) > 0 ? { ...object, metadata: newMetadata } : object
+  const { type, body: bytes } = body(random, mutated(named, random))
+  const target = isCreate ? collection : `${collection}/${name}${pick(random, ['', '', '/status', '/scale'])}`
   const dry = random.below(4) === 0 && !isDry ? '' : 'dryRun=All&'
   return {
     method: isCreate ? 'POST' : 'PUT',
-    path: path(`${place}?${dry}${query(random, seeds)}`),
+    path: toPath(`${target}?${dry}${query(random, seeds)}`),
     headers: { 'content-type': type, accept: accept(random) },
     body: bytes,
   }
 }
 
-/** Questions, which are answered and not kept. */
-function ask(random: Random, seeds: Seeds): FuzzRequest {
-  const { path: place, object } = pick(random, questions(seeds.accountToken))
-  const { type, body: bytes } = body(random, changed(object, random))
-  return { method: 'POST', path: place, headers: { 'content-type': type, accept: accept(random) }, body: bytes }
+/** Reviews, which are not stored. */
+function review(random: Random, seeds: Seeds): FuzzRequest {
+  const { path: target, object } = pick(random, reviews(seeds.accountToken))
+  const { type, body: bytes } = body(random, mutated(object, random))
+  return { method: 'POST', path: target, headers: { 'content-type': type, accept: accept(random) }, body: bytes }
 }
 
 function writeProtobuf(random: Random, seeds: Seeds): FuzzRequest {
@@ -220,17 +220,17 @@ function patch(random: Random, seeds: Seeds): FuzzRequest {
       type: 'application/json-patch+json',
       value: random.below(9) === 0 ? hostileValue(random) : Array.from({ length: random.below(6) }, operation),
     }),
-    () => ({ type: 'application/merge-patch+json', value: changed(object, random) }),
+    () => ({ type: 'application/merge-patch+json', value: mutated(object, random) }),
     () => ({
       type: 'application/strategic-merge-patch+json',
-      value: changed(
+      value: mutated(
         mutateValue({ ...object, $patch: pick(random, ['merge', 'replace', 'delete', 'x']), $retainKeys: ['a'] }, random),
         random,
       ),
     }),
     () => ({
       type: 'application/apply-patch+yaml',
-      value: changed(
+      value: mutated(
         { apiVersion: collection.startsWith('/api/') ? 'v1' : collection.split('/').slice(2, 4).join('/'), kind: 'ConfigMap', ...object },
         random,
       ),
@@ -241,11 +241,11 @@ function patch(random: Random, seeds: Seeds): FuzzRequest {
     ? yamlOf(value, random)
     : random.below(4) === 0
       ? mutateBytes(Buffer.from(JSON.stringify(value) ?? ''), random)
-      : writeOddly(value, random)
+      : serializeUnusually(value, random)
   const dry = random.below(3) === 0 && !isDry ? '' : '&dryRun=All'
   return {
     method: 'PATCH',
-    path: path(
+    path: toPath(
       `${collection}/${name}${pick(random, ['', '', '/status', '/scale'])}?fieldManager=f&force=${pick(random, ['1', '0', 'x'])}${dry}&${query(random, seeds)}`,
     ),
     headers: { 'content-type': type, accept: accept(random) },
@@ -264,28 +264,28 @@ function remove(random: Random, seeds: Seeds): FuzzRequest {
     propagationPolicy: 'Background',
     dryRun: ['All'],
   }
-  const { type, body: bytes } = body(random, changed(options, random))
+  const { type, body: bytes } = body(random, mutated(options, random))
   return {
     method: 'DELETE',
-    path: path(`${collection}${random.below(3) === 0 ? '' : `/${name}`}?dryRun=All&${query(random, seeds)}`),
+    path: toPath(`${collection}${random.below(3) === 0 ? '' : `/${name}`}?dryRun=All&${query(random, seeds)}`),
     headers: { 'content-type': type },
     body: bytes,
   }
 }
 
-function strange(random: Random, seeds: Seeds): FuzzRequest {
+function withBadCredentials(random: Random, seeds: Seeds): FuzzRequest {
   const jwt = (): string =>
     [{ alg: pick(random, ['none', 'RS256', 'HS256']) }, { sub: 'system:admin', exp: 2 ** 40 }]
-      .map((part) => Buffer.from(writeOddly(changed(part, random), random)).toString('base64url'))
+      .map((part) => Buffer.from(serializeUnusually(mutated(part, random), random)).toString('base64url'))
       .join('.')
-  /** One of its three parts is not what was signed. */
+  /** One of the three JWT parts is mutated. */
   const forged = (): string => {
     const parts = seeds.accountToken.split('.')
     const at = random.below(3)
     const part = Buffer.from(parts[at] ?? '', 'base64url')
     const other =
       at < 2 && random.below(2) === 0
-        ? writeOddly(changed(JSON.parse(part.toString()) as Value, random), random)
+        ? serializeUnusually(mutated(JSON.parse(part.toString()) as Value, random), random)
         : mutateBytes(part, random)
     return parts.with(at, Buffer.from(other).toString('base64url')).join('.')
   }
@@ -299,15 +299,18 @@ function strange(random: Random, seeds: Seeds): FuzzRequest {
     hostileWord(random),
     'a'.repeat(random.below(5000)),
   ])
-  const { method, path: place, headers, body: bytes } = random.below(2) === 0 ? read(random, seeds) : write(random, seeds)
+  const { method, path: target, headers, body: bytes } = random.below(2) === 0 ? read(random, seeds) : write(random, seeds)
   const authorization = `${pick(random, ['Bearer', 'bearer', 'Basic', 'Bearer  '])} ${token}`.replace(/[^\x20-\x7e]/g, '?')
-  return { method, path: place, headers: { ...headers, authorization }, ...(bytes === undefined ? {} : { body: bytes }) }
+  return { method, path: target, headers: { ...headers, authorization }, ...(bytes === undefined ? {} : { body: bytes }) }
 }
 
 export function makeRequest(random: Random, seeds: Seeds): FuzzRequest {
-  const request = pick(random, [read, read, write, write, write, ask, writeProtobuf, patch, patch, patch, remove, strange])(random, seeds)
+  const request = pick(random, [read, read, write, write, write, review, writeProtobuf, patch, patch, patch, remove, withBadCredentials])(
+    random,
+    seeds,
+  )
   if (random.below(15) !== 0) return request
-  const odd: Readonly<Record<string, string>> = {
+  const unusualHeaders: Readonly<Record<string, string>> = {
     'accept-encoding': pick(random, ['gzip', 'gzip;q=0', 'br, gzip;q=x']),
     'content-encoding': pick(random, ['gzip', 'identity', 'x']),
     'impersonate-user': hostileWord(random).replace(/[^\x20-\x7e]/g, '?'),
@@ -315,6 +318,6 @@ export function makeRequest(random: Random, seeds: Seeds): FuzzRequest {
     'if-none-match': '"x"',
     range: 'bytes=0-1',
   }
-  const name = pick(random, Object.keys(odd))
-  return { ...request, headers: { ...request.headers, [name]: odd[name] ?? '' } }
+  const name = pick(random, Object.keys(unusualHeaders))
+  return { ...request, headers: { ...request.headers, [name]: unusualHeaders[name] ?? '' } }
 }

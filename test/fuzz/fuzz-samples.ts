@@ -1,4 +1,4 @@
-// The objects and questions that the fuzz begins with, of every sort that the server reads.
+// Sample objects and reviews that the fuzzer mutates.
 
 import type { Value } from './mutate-value.js'
 
@@ -15,13 +15,13 @@ const meta = (name: string): Value => ({ name, labels: { a: 'b' }, annotations: 
 export interface Sample {
   readonly collection: string
   readonly object: { readonly [key: string]: Value }
-  /** It would change what all other requests meet, or never go again: it is tried only. */
+  /** Sent as a dry run: it would affect other requests or could not be deleted. */
   readonly isDry?: boolean
 }
 
-export const customGroup = 'fuzz.example.com'
+const customGroup = 'fuzz.example.com'
 
-/** With rules of every sort. */
+/** Schema with list types, formats, defaults and CEL rules. */
 const customSchema: Value = {
   type: 'object',
   properties: {
@@ -50,7 +50,7 @@ const customSchema: Value = {
   },
 }
 
-export const customDefinition = {
+export const customResourceDefinition = {
   metadata: { name: `widgets.${customGroup}` },
   spec: {
     group: customGroup,
@@ -69,10 +69,10 @@ export const customDefinition = {
   },
 } satisfies Value
 
-/** Whoever writes here is reviewed by a webhook that answers oddly: see hook-answers. */
-export const hookedNamespace = 'fuzz-hooked'
+/** Writes in this namespace call a webhook that sends malformed responses. */
+export const webhookNamespace = 'fuzz-hooked'
 
-/** Collections, with an object of each. */
+/** Collections, with a sample object each. */
 export const samples: readonly Sample[] = [
   {
     collection: '/api/v1/namespaces/fuzz/configmaps',
@@ -109,8 +109,8 @@ export const samples: readonly Sample[] = [
       spec: { size: 3, names: ['ab'], parts: [{ id: 'a', at: '2026-01-01T00:00:00Z' }], any: { x: [1] } },
     },
   },
-  { collection: `/api/v1/namespaces/${hookedNamespace}/configmaps`, object: { metadata: meta('hooked'), data: { a: 'b' } } },
-  { collection: '/apis/apiextensions.cluster.io/v1/customresourcedefinitions', isDry: true, object: customDefinition },
+  { collection: `/api/v1/namespaces/${webhookNamespace}/configmaps`, object: { metadata: meta('hooked'), data: { a: 'b' } } },
+  { collection: '/apis/apiextensions.cluster.io/v1/customresourcedefinitions', isDry: true, object: customResourceDefinition },
   {
     collection: '/apis/admissionregistration.cluster.io/v1/validatingwebhookconfigurations',
     isDry: true,
@@ -147,12 +147,12 @@ export const samples: readonly Sample[] = [
   },
 ]
 
-interface Question {
+interface ReviewSample {
   readonly path: string
   readonly object: Value
 }
 
-export const questions = (token: string): readonly Question[] => [
+export const reviews = (token: string): readonly ReviewSample[] => [
   { path: '/apis/authentication.cluster.io/v1/tokenreviews', object: { spec: { token, audiences: ['a'] } } },
   {
     path: '/apis/authorization.cluster.io/v1/subjectaccessreviews',

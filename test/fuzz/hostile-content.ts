@@ -1,6 +1,6 @@
-// Well-formed HTTP with hostile content: bodies that go deep, names that mean something to the language, queries beyond reason.
+// Valid HTTP with hostile content: deep nesting, names such as __proto__, extreme queries.
 
-export interface HostileContent {
+interface HostileContent {
   readonly name: string
   readonly method: string
   readonly path: string
@@ -11,7 +11,7 @@ export interface HostileContent {
 const collection = '/api/v1/namespaces/default/configmaps'
 const deep = 100_000
 
-/** Names that a careless program finds on every object. */
+/** Names that exist on every JavaScript object. */
 const inherited = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__']
 
 const post = (name: string, body: string | Buffer, type = 'application/json'): HostileContent => ({
@@ -23,56 +23,50 @@ const post = (name: string, body: string | Buffer, type = 'application/json'): H
 })
 
 const bodies: readonly HostileContent[] = [
-  post('arrays a hundred thousand deep', '['.repeat(deep) + ']'.repeat(deep)),
-  post('objects a hundred thousand deep', `${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`),
-  post('deep below data', `{"metadata":{"name":"d"},"data":${'{"a":'.repeat(deep)}"x"${'}'.repeat(deep)}}`),
-  post('deep below an unknown field', `{"metadata":{"name":"d"},"extra":${'['.repeat(deep)}${']'.repeat(deep)}}`),
-  post('arrays that are never closed', '['.repeat(deep)),
-  post(
-    'bytes that are no UTF-8',
-    Buffer.concat([Buffer.from('{"metadata":{"name":"'), Buffer.from([0xff, 0xc0, 0x80]), Buffer.from('"}}')]),
-  ),
-  post('half a character', '{"metadata":{"name":"u","annotations":{"a":"\\ud800"}}}'),
-  post('a zero byte', '{"metadata":{"name":"a\\u0000b"}}'),
+  post('arrays nested 100,000 deep', '['.repeat(deep) + ']'.repeat(deep)),
+  post('objects nested 100,000 deep', `${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}`),
+  post('deep nesting in data', `{"metadata":{"name":"d"},"data":${'{"a":'.repeat(deep)}"x"${'}'.repeat(deep)}}`),
+  post('deep nesting in an unknown field', `{"metadata":{"name":"d"},"extra":${'['.repeat(deep)}${']'.repeat(deep)}}`),
+  post('unclosed arrays', '['.repeat(deep)),
+  post('invalid UTF-8', Buffer.concat([Buffer.from('{"metadata":{"name":"'), Buffer.from([0xff, 0xc0, 0x80]), Buffer.from('"}}')])),
+  post('a lone surrogate', '{"metadata":{"name":"u","annotations":{"a":"\\ud800"}}}'),
+  post('a NUL byte', '{"metadata":{"name":"a\\u0000b"}}'),
   post('a byte order mark', '\ufeff{"metadata":{"name":"bom"}}'),
-  post('numbers beyond all numbers', `{"metadata":{"name":"n","generation":${'9'.repeat(5000)}}}`),
-  post('an exponent beyond all numbers', '{"metadata":{"name":"n","generation":1e999999999}}'),
+  post('an integer of 5,000 digits', `{"metadata":{"name":"n","generation":${'9'.repeat(5000)}}}`),
+  post('an exponent out of range', '{"metadata":{"name":"n","generation":1e999999999}}'),
   post('a negative zero', '{"metadata":{"name":"n","generation":-0.0}}'),
   post(
-    'a hundred thousand keys',
+    '100,000 keys',
     JSON.stringify({ metadata: { name: 'k' }, data: Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`k${i}`, ''])) }),
   ),
-  post('a hundred thousand duplicates', `{"metadata":{"name":"k"},"data":{${'"a":"b",'.repeat(100_000)}"a":"c"}}`),
-  post(
-    'a hundred thousand unknown fields',
-    `{"metadata":{"name":"k"},${Array.from({ length: 100_000 }, (_, i) => `"f${i}":1`).join(',')}}`,
-  ),
+  post('100,000 duplicate keys', `{"metadata":{"name":"k"},"data":{${'"a":"b",'.repeat(100_000)}"a":"c"}}`),
+  post('100,000 unknown fields', `{"metadata":{"name":"k"},${Array.from({ length: 100_000 }, (_, i) => `"f${i}":1`).join(',')}}`),
   post('two documents', '{"metadata":{"name":"a"}}{"metadata":{"name":"b"}}'),
   post('white space only', ' \n\t '),
-  post('a name of a megabyte', `{"metadata":{"name":"${'a'.repeat(1_000_000)}"}}`),
-  post('a key of a megabyte', `{"metadata":{"name":"a","labels":{"${'a'.repeat(1_000_000)}":""}}}`),
+  post('a name of 1 MB', `{"metadata":{"name":"${'a'.repeat(1_000_000)}"}}`),
+  post('a key of 1 MB', `{"metadata":{"name":"a","labels":{"${'a'.repeat(1_000_000)}":""}}}`),
   post(
-    'YAML that multiplies',
+    'YAML with exponential aliases (billion laughs)',
     `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefghij'
       .split('')
       .map((c, i) => `${c}: &${c} [${Array.from({ length: 9 }, () => `*${'abcdefghij'[i]}`).join(',')}]`)
       .join('\n')}`,
     'application/yaml',
   ),
-  post('YAML that contains itself', 'metadata: &m\n  name: y\n  labels: *m\n', 'application/yaml'),
-  post('YAML a hundred thousand deep', '['.repeat(deep), 'application/yaml'),
+  post('YAML with a recursive alias', 'metadata: &m\n  name: y\n  labels: *m\n', 'application/yaml'),
+  post('YAML nested 100,000 deep', '['.repeat(deep), 'application/yaml'),
   post('YAML with a tag', 'metadata: !!js/function "return 1"\n', 'application/yaml'),
-  post('no Protobuf', 'k8s\0\xff\xff\xff\xff\xff', 'application/vnd.cluster.protobuf'),
-  post('Protobuf that promises too much', Buffer.from('6b3873000affffffff0f', 'hex'), 'application/vnd.cluster.protobuf'),
-  post('a media type of nonsense', '{}', ';;;=,/'),
+  post('invalid Protobuf', 'k8s\0\xff\xff\xff\xff\xff', 'application/vnd.cluster.protobuf'),
+  post('Protobuf with a length beyond its end', Buffer.from('6b3873000affffffff0f', 'hex'), 'application/vnd.cluster.protobuf'),
+  post('an invalid media type', '{}', ';;;=,/'),
   {
-    name: 'JSON patch that goes nowhere',
+    name: 'JSON patch of __proto__',
     method: 'PATCH',
-    path: `${collection}/nobody`,
+    path: `${collection}/missing`,
     body: '[{"op":"test","path":"/__proto__/x","value":1}]',
     type: 'application/json-patch+json',
   },
-  { name: 'options for deletion that are none', method: 'DELETE', path: `${collection}/nobody`, body: '['.repeat(deep) },
+  { name: 'deeply nested DeleteOptions', method: 'DELETE', path: `${collection}/missing`, body: '['.repeat(deep) },
 ]
 
 const inheritedBodies: readonly HostileContent[] = inherited.flatMap((key) => [
@@ -105,24 +99,24 @@ const inheritedBodies: readonly HostileContent[] = inherited.flatMap((key) => [
 ])
 
 const queries: readonly HostileContent[] = [
-  ['ten thousand parameters', Array.from({ length: 10_000 }, (_, i) => `a${i}=b`).join('&')],
-  ['one parameter ten thousand times', 'limit=1&'.repeat(10_000)],
-  ['percent signs without digits', 'labelSelector=%zz&a=%'],
-  ['percent signs that are no UTF-8', 'labelSelector=%ff%fe'],
-  ['a zero byte', 'labelSelector=a%00b'],
+  ['10,000 parameters', Array.from({ length: 10_000 }, (_, i) => `a${i}=b`).join('&')],
+  ['one parameter 10,000 times', 'limit=1&'.repeat(10_000)],
+  ['invalid percent-encoding', 'labelSelector=%zz&a=%'],
+  ['percent-encoded invalid UTF-8', 'labelSelector=%ff%fe'],
+  ['a NUL byte', 'labelSelector=a%00b'],
   ['ampersands', '&'.repeat(10_000)],
   ['equals signs', '='.repeat(10_000)],
-  ['a limit beyond all numbers', 'limit=99999999999999999999999999'],
+  ['a limit out of range', 'limit=99999999999999999999999999'],
   ['a negative timeout', 'watch=1&timeoutSeconds=-5'],
-  ['a timeout beyond all numbers', 'timeoutSeconds=1e30'],
-  ['a version beyond all numbers', 'resourceVersion=99999999999999999999999999'],
-  ['a token of nonsense', `continue=${'A'.repeat(10_000)}`],
-  ['a token of deep JSON', `continue=${Buffer.from('['.repeat(20_000)).toString('base64url')}`],
-  ['a selector with ten thousand parts', `labelSelector=${'a=b,'.repeat(10_000)}a=b`],
-  ['a selector with ten thousand brackets', `labelSelector=${'('.repeat(10_000)}`],
-  ['a selector that asks a slow expression', `labelSelector=${'a'.repeat(50_000)}!`],
-  ['a set with ten thousand values', `labelSelector=a%20in%20(${'b,'.repeat(10_000)}b)`],
-  ['a field selector with ten thousand parts', `fieldSelector=${'metadata.name=a,'.repeat(10_000)}metadata.name=a`],
+  ['a timeout out of range', 'timeoutSeconds=1e30'],
+  ['a resourceVersion out of range', 'resourceVersion=99999999999999999999999999'],
+  ['an invalid continue token', `continue=${'A'.repeat(10_000)}`],
+  ['a continue token with deeply nested JSON', `continue=${Buffer.from('['.repeat(20_000)).toString('base64url')}`],
+  ['a label selector with 10,000 requirements', `labelSelector=${'a=b,'.repeat(10_000)}a=b`],
+  ['a label selector with 10,000 brackets', `labelSelector=${'('.repeat(10_000)}`],
+  ['a label key of 50,000 characters', `labelSelector=${'a'.repeat(50_000)}!`],
+  ['a set with 10,000 values', `labelSelector=a%20in%20(${'b,'.repeat(10_000)}b)`],
+  ['a field selector with 10,000 terms', `fieldSelector=${'metadata.name=a,'.repeat(10_000)}metadata.name=a`],
   ['backslashes', `fieldSelector=${'%5C'.repeat(10_000)}`],
 ].map(([name, query]) => ({ name: `query: ${name}`, method: 'GET', path: `${collection}?${query}` }))
 

@@ -1,4 +1,4 @@
-// `npm run fuzz`: mutated requests of every form against a server in a child process. `-- --minutes 60`, `-- --seed 7`.
+// `npm run fuzz`: sends mutated requests to a server process. Options: `--minutes 60`, `--seed 7`, `--livez-ms 50` (limit for /livez).
 
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
@@ -18,17 +18,17 @@ const report = await runFuzz({
   isOver: () => performance.now() >= end,
   livezMs: Number(values['livez-ms']),
   growthMiB: 32,
-  ownGrowthMiB: 64,
+  residentGrowthMiB: 64,
   warmUpRequests: 30_000,
   restMs: 35_000,
-  say: (line) => console.log(line),
+  log: (line) => console.log(line),
 })
-const { requests, codes, findings, longestTurnMs, before, after } = report
+const { requests, codes, findings, longestBlockMs, before, after } = report
 console.log(`seed ${values.seed}: ${requests} requests, ${findings.length} findings`)
-console.log(`answers ${JSON.stringify(codes)}`)
-console.log(`the event loop was held by a request sent alone: ${longestTurnMs.toFixed(0)} ms at most`)
+console.log(`responses ${JSON.stringify(codes)}`)
+console.log(`longest event-loop block by a single request: ${longestBlockMs.toFixed(0)} ms`)
 if (before !== undefined && after !== undefined)
   console.log(
-    `memory in use ${before.inUse.toFixed(1)} and ${after.inUse.toFixed(1)} MiB, own ${before.own.toFixed(1)} and ${after.own.toFixed(1)} MiB`,
+    `memory in use ${before.inUse.toFixed(1)} and ${after.inUse.toFixed(1)} MiB, resident ${before.resident.toFixed(1)} and ${after.resident.toFixed(1)} MiB`,
   )
 process.exitCode = findings.length === 0 ? 0 : 1

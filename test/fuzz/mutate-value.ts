@@ -1,4 +1,4 @@
-// Changes values of JSON where it hurts: a part is left out, repeated, moved, renamed, or becomes something hostile.
+// Mutates JSON values: removes, repeats, moves or renames a part, or replaces it with a hostile value.
 
 import type { Random } from '../kit/seeded-random.js'
 
@@ -86,7 +86,7 @@ function nested(random: Random, depth: number): Value {
   return value
 }
 
-/** One change somewhere in it; each part is as likely as the others of its level. */
+/** Mutates one random part; parts of the same level are equally likely. */
 export function mutateValue(value: Value, random: Random): Value {
   if (typeof value !== 'object' || value === null || random.below(6) === 0) return hostileValue(random)
   if (Array.isArray(value)) return mutateList(value, random)
@@ -122,8 +122,8 @@ function mutateList(list: readonly Value[], random: Random): Value {
   return [...list.slice(0, at), ...changed, ...list.slice(at + 1)]
 }
 
-/** JSON text as no library writes it: with members that repeat, numbers beyond all numbers, and bytes that are none. */
-export function writeOddly(value: Value, random: Random): string {
+/** Serializes JSON with duplicate keys, huge numbers and invalid bytes. */
+export function serializeUnusually(value: Value, random: Random): string {
   let text = JSON.stringify(value) ?? 'null'
   if (random.below(4) === 0) text = text.replace(/,/, () => `,"metadata":{},"${random.pick(['name', 'kind', 'a'])}":1,`)
   if (random.below(6) === 0) text = text.replace(/:\d+/, `:${random.pick(['1e999', '-', '01', `${'9'.repeat(400)}`, '1.', 'NaN', '0x1'])}`)
@@ -132,7 +132,7 @@ export function writeOddly(value: Value, random: Random): string {
   return text
 }
 
-/** Some bytes are changed, left out, repeated or put elsewhere. */
+/** Changes, removes, repeats or moves bytes. */
 export function mutateBytes(source: Buffer, random: Random): Buffer {
   let bytes = Buffer.from(source)
   for (let i = 0; i <= random.below(4) && bytes.length > 0; i++) {

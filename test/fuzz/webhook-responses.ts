@@ -1,36 +1,36 @@
-// A webhook whose answers to admission reviews are almost right: what the server reads of others is as hostile as what clients send.
+// A webhook with almost valid admission responses: the server must handle them like hostile requests.
 
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { issueCertificate } from '../../src/net/issue-certificate.js'
+import { issueCertificate } from '../../packages/server/src/net/tls/issue-certificate.js'
 import { type Random, randomFrom } from '../kit/seeded-random.js'
 import type { ServerProcess } from '../kit/server-process.js'
-import { hookedNamespace } from './fuzz-samples.js'
-import { hostileWord, mutateBytes, mutateValue, type Value, writeOddly } from './mutate-value.js'
+import { webhookNamespace } from './fuzz-samples.js'
+import { hostileWord, mutateBytes, mutateValue, serializeUnusually, type Value } from './mutate-value.js'
 
-export interface HookServer {
+interface WebhookServer {
   close(): void
 }
 
-/** Serves the webhook, and has the server ask it about everything in its namespace. */
-export async function openHooks(server: ServerProcess, seed: number): Promise<HookServer> {
+/** Starts the webhook and registers it for writes in the namespace `fuzz-hooked`, which it creates. */
+export async function openWebhooks(server: ServerProcess, seed: number): Promise<WebhookServer> {
   const random = randomFrom(seed)
   const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 86_400_000 }
   const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...times }), commonName: 'hooks' }
   const pair = issueCertificate({ commonName: 'hook', hosts: ['127.0.0.1'], use: 'server', ...times }, authority)
-  const hooks = createServer(pair, (request, response) => {
+  const webhooks = createServer(pair, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { uid } = (JSON.parse(Buffer.concat(chunks).toString()) as { readonly request: { readonly uid: string } }).request
       response.writeHead(random.below(20) === 0 ? 500 : 200, { 'content-type': 'application/json' })
-      response.end(answer(uid, random))
+      response.end(responseFor(uid, random))
     })
   })
-  await new Promise<void>((resolve) => hooks.listen(0, '127.0.0.1', resolve))
-  const { port } = hooks.address() as AddressInfo
+  await new Promise<void>((resolve) => webhooks.listen(0, '127.0.0.1', resolve))
+  const { port } = webhooks.address() as AddressInfo
   const { client } = server
-  await client.post('/api/v1/namespaces', { metadata: { name: hookedNamespace, labels: { fuzz: 'hooked' } } })
+  await client.post('/api/v1/namespaces', { metadata: { name: webhookNamespace, labels: { fuzz: 'hooked' } } })
   for (const [kind, failurePolicy] of [
     ['mutating', 'Ignore'],
     ['validating', 'Fail'],
@@ -49,11 +49,11 @@ export async function openHooks(server: ServerProcess, seed: number): Promise<Ho
     const { status, text } = await client.post(path, { metadata: { name: 'fuzz' }, webhooks: [webhook] })
     if (status !== 201) throw new Error(`${path}: ${status} ${text}`)
   }
-  return { close: () => void hooks.close() }
+  return { close: () => void webhooks.close() }
 }
 
-function answer(uid: string, random: Random): string | Buffer {
-  const patch = writeOddly(
+function responseFor(uid: string, random: Random): string | Buffer {
+  const patch = serializeUnusually(
     mutateValue([{ op: 'add', path: `/metadata/annotations/${random.below(3) === 0 ? hostileWord(random) : 'p'}`, value: 'x' }], random),
     random,
   )
@@ -67,5 +67,5 @@ function answer(uid: string, random: Random): string | Buffer {
   }
   const review: Value = { apiVersion: 'admission.cluster.io/v1', kind: 'AdmissionReview', response }
   const changed = random.below(2) === 0 ? review : mutateValue(review, random)
-  return random.below(6) === 0 ? mutateBytes(Buffer.from(JSON.stringify(changed)), random) : writeOddly(changed, random)
+  return random.below(6) === 0 ? mutateBytes(Buffer.from(JSON.stringify(changed)), random) : serializeUnusually(changed, random)
 }

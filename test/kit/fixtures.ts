@@ -1,12 +1,12 @@
-// Objects and small deeds that many tests need.
+// Objects, assertions and waiting functions for tests.
 
 import assert from 'node:assert/strict'
-import type { Answer, ApiClient } from './api-client.js'
-import type { Wire } from './wire.js'
+import type { ApiClient, ApiResponse } from './api-client.js'
+import type { JsonObject } from './network/json-object.js'
 
 let namespaces = 0
 
-/** A namespace that no other test knows, and its name. */
+/** Creates a namespace and returns its unique name. */
 export async function newNamespace(client: ApiClient, prefix = 'test'): Promise<string> {
   namespaces += 1
   const name = `${prefix}-${namespaces}`
@@ -17,7 +17,7 @@ export async function newNamespace(client: ApiClient, prefix = 'test'): Promise<
 export const configMaps = (namespace: string, name?: string): string =>
   `/api/v1/namespaces/${namespace}/configmaps${name === undefined ? '' : `/${name}`}`
 
-export interface ConfigMapInput {
+interface ConfigMapInput {
   readonly labels?: Readonly<Record<string, string>>
   readonly data?: Readonly<Record<string, string>>
   readonly finalizers?: readonly string[]
@@ -31,39 +31,43 @@ export const configMapOf = (name: string, { data, ...metadata }: ConfigMapInput 
   ...(data === undefined ? {} : { data }),
 })
 
-/** Creates one and returns it as the server answered. */
-export async function makeConfigMap(client: ApiClient, namespace: string, object: ReturnType<typeof configMapOf>): Promise<Wire> {
+/** Creates a ConfigMap and returns the response. */
+export async function makeConfigMap(client: ApiClient, namespace: string, object: ReturnType<typeof configMapOf>): Promise<JsonObject> {
   return expectStatus(await client.post(configMaps(namespace), object), 201).json
 }
 
-export function expectStatus(answer: Answer, status: number): Answer {
-  // Answers may be large: nobody reads the text of one that is as it should be.
-  if (answer.status !== status) assert.equal(answer.status, status, answer.text.slice(0, 600))
-  return answer
+export function expectStatus(response: ApiResponse, status: number): ApiResponse {
+  // Responses may be large: the text is only decoded on failure.
+  if (response.status !== status) assert.equal(response.status, status, response.text.slice(0, 600))
+  return response
 }
 
-/** An error answer: a Status of that code and reason. */
-export function expectFailure(answer: Answer, code: number, reason: string): Wire {
-  const { json } = expectStatus(answer, code)
+/** Checks for a Status with this code and reason. */
+export function expectFailure(response: ApiResponse, code: number, reason: string): JsonObject {
+  const { json } = expectStatus(response, code)
   assert.equal(json.kind, 'Status')
   assert.equal(json['status'], 'Failure')
-  assert.equal(json.reason, reason, answer.text)
+  assert.equal(json.reason, reason, response.text)
   assert.equal(json.code, code)
   return json
 }
 
-export const namesOf = (list: Wire): readonly string[] => list.items.map(({ metadata }) => metadata.name)
+export const namesOf = (list: JsonObject): readonly string[] => list.items.map(({ metadata }) => metadata.name)
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Asks again until the answer pleases. */
-export async function until<T>(ask: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 60_000): Promise<T> {
-  const end = Date.now() + patienceMs
+/** Polls until `isGood` returns true. */
+export async function until<T>(poll: () => Promise<T>, isGood: (value: T) => boolean, timeoutMs = 60_000): Promise<T> {
+  const end = Date.now() + timeoutMs
   for (;;) {
-    const value = await ask()
+    const value = await poll()
     if (isGood(value)) return value
     if (Date.now() > end)
-      throw new Error(`waited in vain for ${patienceMs} ms; the last value: ${String(JSON.stringify(value)).slice(0, 600)}`)
+      throw new Error(`condition not met within ${timeoutMs} ms; last value: ${String(JSON.stringify(value)).slice(0, 600)}`)
     await sleep(50)
   }
 }
+
+/** Polls until the response has this status. */
+export const untilStatus = (poll: () => Promise<ApiResponse>, status: number): Promise<ApiResponse> =>
+  until(poll, (response) => response.status === status)

@@ -1,4 +1,4 @@
-// Loaded into a server with `--import` and `--expose-gc`: SIGWINCH makes it collect all garbage and say on stderr how much of its memory is in use.
+// Loaded into a server with `--import` and `--expose-gc`: SIGWINCH collects garbage and prints the memory in use to stderr.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -8,7 +8,7 @@ const collect = (): void => {
 }
 
 process.on('SIGWINCH', async () => {
-  // What one collection has found to be garbage, such as the bytes of buffers, is given back after it, and by the next one at the latest.
+  // Buffers found by one collection are freed after it, or by the next one at the latest.
   collect()
   await sleep(100)
   collect()

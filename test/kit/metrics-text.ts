@@ -1,4 +1,6 @@
-// What `/metrics` says, taken apart: families with their types, and samples with their labels.
+// Parser for `/metrics`: metric types, samples and labels; and the number of worker thread steps of a request.
+
+import type { ApiClient } from './api-client.js'
 
 export interface Sample {
   readonly name: string
@@ -10,8 +12,16 @@ export interface Sample {
 export interface MetricsText {
   readonly types: ReadonlyMap<string, string>
   readonly samples: readonly Sample[]
-  /** The sum of all samples of a name that have these labels. */
+  /** Sum of all samples with this name and these labels. */
   sum(name: string, labels?: { readonly [name: string]: string }): number
+}
+
+/** Number of worker thread steps during `act`. */
+export async function workerSteps(client: ApiClient, act: () => Promise<unknown>): Promise<number> {
+  const count = async (): Promise<number> => readMetrics((await client.get('/metrics')).text).sum('apiserver_worker_steps_total')
+  const before = await count()
+  await act()
+  return (await count()) - before
 }
 
 export function readMetrics(text: string): MetricsText {

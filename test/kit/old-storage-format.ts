@@ -1,5 +1,5 @@
-// Makes of what a server stored what servers stored before entries said what they are: folders, single values and backups of the older format.
-// Written from the description of that format, and without the code of the server.
+// Converts data folders, values and backups to the previous storage format.
+// Written from the description of that format, without code of the server.
 //
 //   old value = [index length: u32][splice: u32, with flags][index: JSON][body]
 //   new value = [meta length: u24][format: u8 = 1][splice][index version: u32][length: u8][apiVersion][owners]…[index][body]
@@ -11,7 +11,7 @@ import { open, type RootDatabase } from 'lmdb'
 
 export const oldKey = (key: string): string => key.replace(/^unique\.([^./]+\/)/, 'claims.$1')
 
-/** What is no object stays as it is. */
+/** Values that are not objects stay unchanged. */
 export function oldValue(key: string, value: Buffer): Buffer {
   if (/^(?:unique\.[^./]+|servers)\//.test(key)) return value
   if (value[3] !== 1) throw new Error(`${key} is of format ${value[3]}`)
@@ -43,7 +43,7 @@ function oldRow(key: string, row: Buffer): Buffer {
   return Buffer.concat([row.subarray(0, start), oldValue(key, row.subarray(start))])
 }
 
-export interface FoundRow {
+interface FoundRow {
   readonly revision: number
   readonly expiresAtMs: number | undefined
   readonly value: Buffer
@@ -61,7 +61,7 @@ const openStore = (dataDir: string): RootDatabase =>
 
 const table = (root: RootDatabase, name: string) => root.openDB<Buffer, Buffer>(name, { keyEncoding: 'binary', encoding: 'binary' })
 
-/** Every entry of a store that nobody uses, by key. */
+/** All entries of a closed store, by key. */
 export async function readRows(dataDir: string): Promise<ReadonlyMap<string, FoundRow>> {
   const root = openStore(dataDir)
   const rows = new Map<string, FoundRow>()
@@ -77,28 +77,28 @@ export async function readRows(dataDir: string): Promise<ReadonlyMap<string, Fou
   return rows
 }
 
-/** The store of a data folder that nobody uses becomes one of the older format, its history included. */
+/** Converts a closed data folder, including its history. */
 export async function downgradeStore(dataDir: string): Promise<void> {
   const root = openStore(dataDir)
   const [current, history, counts, meta] = ['current', 'history', 'counts', 'meta'].map((name) => table(root, name))
   if (!current || !history || !counts || !meta) throw new Error('tables are missing')
   const rows = [...current.getRange()].map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
-  const past = [...history.getRange()].map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
-  const counted = [...counts.getRange()].map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
+  const historyRows = [...history.getRange()].map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
+  const countRows = [...counts.getRange()].map(({ key, value }) => ({ key: Buffer.from(key), value: Buffer.from(value) }))
   await root.transaction(() => {
     for (const { key, value } of rows) {
       const [name, before] = [key.toString(), oldKey(key.toString())]
       if (before !== name) void current.remove(key)
       void current.put(Buffer.from(before), oldRow(name, value))
     }
-    // Under revision 6, position 2 and kind 1 stands the key.
-    for (const { key, value } of past) {
+    // History keys: revision (6 bytes), position (2), kind (1), then the key.
+    for (const { key, value } of historyRows) {
       const name = key.toString('utf8', 9)
       const before = Buffer.concat([key.subarray(0, 9), Buffer.from(oldKey(name))])
       if (!before.equals(key)) void history.remove(key)
       void history.put(before, value.length > 1 ? oldRow(name, value) : value)
     }
-    for (const { key, value } of counted) {
+    for (const { key, value } of countRows) {
       const before = oldKey(`${key}/`).slice(0, -1)
       if (before === key.toString()) continue
       void counts.remove(key)
@@ -123,7 +123,7 @@ export async function formatOf(dataDir: string): Promise<string> {
   return format
 }
 
-/** A backup becomes one of the older format. */
+/** Converts a backup. */
 export function downgradeBackup(path: string): void {
   const bytes = readFileSync(path)
   let at = bytes.indexOf('\n', bytes.indexOf('\n') + 1) + 1

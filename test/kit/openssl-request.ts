@@ -1,25 +1,25 @@
-// Keys with a certificate request, or with a certificate that they signed themselves, made by openssl.
+// Creates keys with a certificate request or a self-signed certificate, by openssl.
 
 import { execFileSync } from 'node:child_process'
 
-export interface OpensslRequest {
+interface OpensslRequest {
   readonly keyFile: string
   readonly outFile: string
-  /** As openssl writes them: `/O=devs/CN=dave`. */
+  /** Subject in the syntax of openssl: `/O=devs/CN=dave`. */
   readonly subject: string
-  /** As openssl writes them: `DNS:a,IP:127.0.0.1`. */
+  /** Names in the syntax of openssl: `DNS:a,IP:127.0.0.1`. */
   readonly hosts?: string | undefined
-  /** With the options that the type needs. */
+  /** Key type with its options. */
   readonly keyType?: readonly string[]
-  /** Left out: a request that somebody else is to sign. */
+  /** Undefined: creates a request that a CA signs. */
   readonly selfSignedDays?: number
 }
 
-const usualKey = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
+const defaultKeyType = ['ec', '-pkeyopt', 'ec_paramgen_curve:P-256']
 
-export function makeWithOpenssl({ keyFile, outFile, subject, hosts, keyType = usualKey, selfSignedDays }: OpensslRequest): void {
-  const form = selfSignedDays === undefined ? ['-new'] : ['-x509', '-days', String(selfSignedDays)]
+export function makeWithOpenssl({ keyFile, outFile, subject, hosts, keyType = defaultKeyType, selfSignedDays }: OpensslRequest): void {
+  const kindFlags = selfSignedDays === undefined ? ['-new'] : ['-x509', '-days', String(selfSignedDays)]
   const names = hosts === undefined ? [] : ['-addext', `subjectAltName=${hosts}`]
-  const words = ['req', ...form, '-newkey', ...keyType, '-nodes', '-keyout', keyFile, '-out', outFile, '-subj', subject, ...names]
-  execFileSync('openssl', words, { stdio: 'ignore' })
+  const args = ['req', ...kindFlags, '-newkey', ...keyType, '-nodes', '-keyout', keyFile, '-out', outFile, '-subj', subject, ...names]
+  execFileSync('openssl', args, { stdio: 'ignore' })
 }

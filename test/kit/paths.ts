@@ -1,4 +1,4 @@
-// Where things are, seen from the compiled tools: everything under test is reached from the root of the repository.
+// Paths of the repository, as seen from the compiled tests.
 
 import { fileURLToPath } from 'node:url'
 

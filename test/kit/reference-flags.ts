@@ -1,4 +1,4 @@
-// The flags of the reference, release 1.26: names, the kind of their value, and defaults where they have one.
+// Flags of kube-apiserver 1.26: names, value types and defaults.
 
 export interface ReferenceFlag {
   readonly name: string
@@ -6,7 +6,7 @@ export interface ReferenceFlag {
   readonly default?: string
 }
 
-/** One per line: the name, the kind of its value (`-` for a switch), and behind them the default. */
+/** One per line: name, value type (`-` for a switch), default. */
 const table = `
 advertise-address ip
 cors-allowed-origins strings

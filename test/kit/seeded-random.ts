@@ -1,17 +1,17 @@
-// Random numbers that a seed repeats, so that a failure of a random test can be looked at again.
+// Random numbers from a seed, so that a failed random test can be repeated.
 
 export interface Random {
   readonly seed: number
-  /** From 0 up to, not including, 1. */
+  /** Number in [0, 1). */
   next(): number
-  /** A whole number from 0 up to, not including, `limit`. */
+  /** Integer in [0, limit). */
   below(limit: number): number
   pick<T>(choices: readonly T[]): T
 }
 
 export const newSeed = (): number => Math.floor(Math.random() * 2 ** 31)
 
-/** The seed of the environment variable, or a new one. */
+/** Seed from the environment variable, or a new one. */
 export const seededRandom = (variable: string): Random => randomFrom(Number(process.env[variable] ?? newSeed()))
 
 export function randomFrom(seed: number): Random {

@@ -1,4 +1,4 @@
-// The server as its users start it: the command in a process of its own, with a data folder that is removed afterwards.
+// Runs the server command as a process, by default with a temporary data folder that is removed afterwards.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -7,36 +7,36 @@ import { join } from 'node:path'
 import { type Access, ApiClient } from './api-client.js'
 import { commandPath } from './paths.js'
 
-export interface ProcessOptions {
-  /** Left out: a new folder, which is removed when the server is stopped. */
+interface ProcessOptions {
+  /** Default: a new folder, which is removed when the server stops. */
   readonly dataDir?: string
   readonly flags?: readonly string[]
-  /** For Node itself, such as a bound on its heap. */
+  /** Flags of Node.js, such as a heap limit. */
   readonly nodeFlags?: readonly string[]
-  readonly patienceMs?: number
-  /** Beside those of this process. */
+  readonly timeoutMs?: number
+  /** Added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>
   /** CPU to which all threads of the process are pinned. */
   readonly processor?: number | undefined
 }
 
-export interface Exit {
+interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-const living = new Set<ChildProcess>()
+const runningProcesses = new Set<ChildProcess>()
 
-// A test that failed halfway leaves its server running, which would keep the test's own process from ending. Outside of the test runner
-// (the benchmark uses this file, too) there is no such hook to be had.
+// Kills servers that a failed test left running, which would keep the test process alive.
+// Outside of the test runner (the benchmark) there is no `after` hook.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   const { after } = await import('node:test')
-  const endAll = (): void => {
-    for (const child of living) child.kill('SIGKILL')
+  const killAll = (): void => {
+    for (const child of runningProcesses) child.kill('SIGKILL')
   }
-  after(endAll)
-  process.on('exit', endAll)
-  // The runner ends a file that takes too long in this way.
+  after(killAll)
+  process.on('exit', killAll)
+  // The test runner sends SIGTERM on timeout.
   process.on('SIGTERM', () => process.exit(143))
 }
 
@@ -65,19 +65,19 @@ export class ServerProcess {
     this.client = new ApiClient(this.access)
   }
 
-  /** Resolves when the server says that it is ready. */
+  /** Resolves when the server prints that it is ready. */
   static async start({
     dataDir,
     flags = [],
     nodeFlags = [],
-    patienceMs = 60_000,
+    timeoutMs = 60_000,
     environment,
     processor,
   }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
     const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment, processor })
     try {
-      const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
+      const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, timeoutMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
     } catch (error) {
       child.kill('SIGKILL')
@@ -109,7 +109,7 @@ export class ServerProcess {
     return this.memory('VmRSS')
   }
 
-  /** Without the pages of the data file, which the system takes back when it likes. */
+  /** Without pages of the data file, which the kernel can reclaim. */
   get ownBytes(): number {
     return this.memory('RssAnon')
   }
@@ -123,31 +123,31 @@ export class ServerProcess {
     this.child.kill(name)
   }
 
-  /** Ends it without a chance to tidy up. */
+  /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     this.signal('SIGKILL')
     await this.exited
     this.client.close()
   }
 
-  /** Ends it in good order and removes the folder that was made for it. */
+  /** Stops the server gracefully and removes its temporary folder. */
   async stop(): Promise<Exit> {
     this.client.close()
     this.signal('SIGTERM')
-    const late = setTimeout(() => this.signal('SIGKILL'), 60_000)
+    const timer = setTimeout(() => this.signal('SIGKILL'), 60_000)
     const exit = await this.exited
-    clearTimeout(late)
+    clearTimeout(timer)
     if (this.ownsFolder) rmSync(this.dataDir, { recursive: true, force: true })
     return exit
   }
 }
 
-/** What a process has printed so far. */
+/** Output of a process. */
 interface Output {
   readonly stdout: string
   readonly stderr: string
-  /** Waits for a text on stdout; resolves with the first group of the pattern. */
-  find(pattern: RegExp, patienceMs: number): Promise<string>
+  /** Waits for a pattern on stdout; resolves with its first group. */
+  find(pattern: RegExp, timeoutMs: number): Promise<string>
 }
 
 interface Launched {
@@ -168,13 +168,13 @@ function launch(
   } = {},
 ): Launched {
   // taskset replaces itself with the command, so that the process id is the server's.
-  const [file, ...words] = [...(processor === undefined ? [] : ['taskset', '-c', String(processor)]), process.execPath]
-  const child = spawn(file as string, [...words, ...nodeFlags, commandPath, ...argv], {
+  const [file, ...args] = [...(processor === undefined ? [] : ['taskset', '-c', String(processor)]), process.execPath]
+  const child = spawn(file as string, [...args, ...nodeFlags, commandPath, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })
-  living.add(child)
-  child.once('close', () => living.delete(child))
+  runningProcesses.add(child)
+  child.once('close', () => runningProcesses.delete(child))
   let stdout = ''
   let stderr = ''
   child.stdout?.on('data', (chunk: Buffer) => {
@@ -183,21 +183,21 @@ function launch(
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk.toString()
   })
-  const find = (pattern: RegExp, patienceMs: number): Promise<string> =>
+  const find = (pattern: RegExp, timeoutMs: number): Promise<string> =>
     new Promise((resolve, reject) => {
-      const fail = (why: string) => () => {
+      const fail = (reason: string) => () => {
         clearTimeout(timer)
-        reject(new Error(`${why}\n${stdout}${stderr}`))
+        reject(new Error(`${reason}\n${stdout}${stderr}`))
       }
-      const timer = setTimeout(fail('the server did not become ready'), patienceMs)
-      const look = (): void => {
+      const timer = setTimeout(fail('the server did not become ready'), timeoutMs)
+      const search = (): void => {
         const found = pattern.exec(stdout)?.[1]
         if (found === undefined) return
         clearTimeout(timer)
-        child.stdout?.off('data', look)
+        child.stdout?.off('data', search)
         resolve(found)
       }
-      child.stdout?.on('data', look)
+      child.stdout?.on('data', search)
       child.once('close', fail('the server ended before it was ready'))
     })
   const output: Output = {
@@ -216,7 +216,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   return new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
 }
 
-/** Starts a server and kills it after a while, whether it is ready by then or not. */
+/** Starts a server and kills it after a delay, ready or not. */
 export async function startAndKill({ dataDir, flags = [] }: ProcessOptions & { readonly dataDir: string }, afterMs: number): Promise<void> {
   const { child } = launch(['--secure-port=0', `--data-dir=${dataDir}`, ...flags])
   const exited = exitOf(child)
@@ -229,11 +229,11 @@ export interface Finished extends Exit {
   readonly stderr: string
 }
 
-/** Runs the command to its end; one that does not end is killed and shows as a signal. */
-export async function runCommand(argv: readonly string[], patienceMs = 60_000): Promise<Finished> {
+/** Runs the command; kills it after a timeout, which shows as a signal. */
+export async function runCommand(argv: readonly string[], timeoutMs = 60_000): Promise<Finished> {
   const { child, output } = launch(argv)
-  const late = setTimeout(() => child.kill('SIGKILL'), patienceMs)
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
   const exit = await exitOf(child)
-  clearTimeout(late)
+  clearTimeout(timer)
   return { ...exit, stdout: output.stdout, stderr: output.stderr }
 }

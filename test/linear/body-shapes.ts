@@ -1,20 +1,19 @@
-// Bodies in JSON and Protobuf of every bad shape, decoded by the schema of a kind with much in it.
+// Worst-case JSON and Protobuf bodies, decoded with the schemas of Deployments and CRDs.
 
-import { decodeBody } from '../../src/codec/decode-body.js'
-import { strictError } from '../../src/codec/decode-object.js'
-import type { Format } from '../../src/codec/negotiation.js'
-import { customResourceDefinition } from '../../src/resources/apiextensions/custom-resource-definition.js'
-import { deployment } from '../../src/resources/apps/deployment.js'
-import type { StructNode } from '../../src/schema/node.js'
-import { readValue } from '../../src/schema/read.js'
-import { attempt, fill, fillWith, largestBody, type Shape } from './shape.js'
+import type { Format } from '../../packages/api/src/codec/content-negotiation.js'
+import { decodeBody, strictError } from '../../packages/api/src/codec/decode-object.js'
+import { customResourceDefinition } from '../../packages/api/src/resources/apiextensions/custom-resource-definition.js'
+import { deployment } from '../../packages/api/src/resources/apps/deployment.js'
+import { readValue } from '../../packages/api/src/schema/json/read.js'
+import type { StructNode } from '../../packages/api/src/schema/node.js'
+import { attempt, fill, fillWith, maxBodyBytes, type Shape } from './shape.js'
 
 export const deploymentSchema = deployment.versions[0]?.schema as StructNode
 const expected = { kind: 'Deployment', apiVersion: 'apps/v1', schema: deploymentSchema }
 const crdSchema = customResourceDefinition.versions[0]?.schema as StructNode
 const expectedCrd = { kind: 'CustomResourceDefinition', apiVersion: 'apiextensions.k8s.io/v1', schema: crdSchema }
 
-/** Decodes as a strict request does, with the error that it would get. */
+/** Decodes like a request with strict field validation. */
 export function decode(format: Format, bytes: Uint8Array, type = expected): unknown {
   return attempt(() => {
     const decoded = decodeBody(format, bytes, type)
@@ -26,7 +25,7 @@ export function decode(format: Format, bytes: Uint8Array, type = expected): unkn
 const jsonShape = (name: string, make: (bytes: number) => string): Shape => ({
   subject: 'JSON',
   name,
-  maxBytes: largestBody,
+  maxBytes: maxBodyBytes,
   prepare: (bytes) => {
     const body = new TextEncoder().encode(make(bytes))
     return () => decode('json', body)
@@ -35,44 +34,52 @@ const jsonShape = (name: string, make: (bytes: number) => string): Shape => ({
 
 const inLabels = (members: string): string => `{"metadata":{"labels":{${members}}}}`
 const deep = (open: string, close: string, depth: number): string => open.repeat(depth) + close.repeat(depth)
-const twice = '"kind":"Deployment","kind":"Deployment"'
+const duplicateKind = '"kind":"Deployment","kind":"Deployment"'
 
 export const jsonShapes: readonly Shape[] = [
-  jsonShape('wide', (n) => inLabels(fillWith((i) => `"k${i}":"v"`, ',', n))),
-  jsonShape('wide with one duplicate', (n) => `{${twice},"metadata":{"labels":{${fillWith((i) => `"k${i}":"v"`, ',', n)}}}}`),
-  jsonShape('all twice', (n) => inLabels(`${fillWith((i) => `"k${i}":"v"`, ',', n / 2)},${fillWith((i) => `"k${i}":"v"`, ',', n / 2)}`)),
-  jsonShape('one member again and again', (n) => inLabels(fill('"k":"v",', n).slice(0, -1))),
-  jsonShape('an object that repeats and grows', (n) => `{${fillWith((i) => `"metadata":{"labels":{"k${i}":"v"}}`, ',', n)}}`),
-  jsonShape('an unknown object that repeats and grows', (n) => `{${fillWith((i) => `"odd":{"k${i}":{"a":1}}`, ',', n)}}`),
+  jsonShape('many members', (n) => inLabels(fillWith((i) => `"k${i}":"v"`, ',', n))),
+  jsonShape('many members, one duplicate', (n) => `{${duplicateKind},"metadata":{"labels":{${fillWith((i) => `"k${i}":"v"`, ',', n)}}}}`),
+  jsonShape('every member twice', (n) =>
+    inLabels(`${fillWith((i) => `"k${i}":"v"`, ',', n / 2)},${fillWith((i) => `"k${i}":"v"`, ',', n / 2)}`),
+  ),
+  jsonShape('one member many times', (n) => inLabels(fill('"k":"v",', n).slice(0, -1))),
+  jsonShape('a repeated object with new members', (n) => `{${fillWith((i) => `"metadata":{"labels":{"k${i}":"v"}}`, ',', n)}}`),
+  jsonShape('a repeated unknown object with new members', (n) => `{${fillWith((i) => `"odd":{"k${i}":{"a":1}}`, ',', n)}}`),
   jsonShape('unknown members', (n) => `{${fillWith((i) => `"odd${i}":1`, ',', n)}}`),
-  jsonShape('unknown members and a duplicate', (n) => `{${twice},${fillWith((i) => `"odd${i}":1`, ',', n)}}`),
-  jsonShape('a long name with members below', (n) => `{${twice},"${fill('x', n / 2)}":{${fillWith((i) => `"k${i}":{}`, ',', n / 2)}}}`),
+  jsonShape('unknown members, one duplicate', (n) => `{${duplicateKind},${fillWith((i) => `"odd${i}":1`, ',', n)}}`),
+  jsonShape(
+    'a long name with members below',
+    (n) => `{${duplicateKind},"${fill('x', n / 2)}":{${fillWith((i) => `"k${i}":{}`, ',', n / 2)}}}`,
+  ),
   jsonShape(
     'a long name with duplicates below',
     (n) => `{"spec":{"${fill('x', n / 2)}":{${fillWith((i) => `"k${i % 20}":1`, ',', n / 2)}}}}`,
   ),
-  jsonShape('long names', (n) => `{${twice},${fillWith((i) => `"${fill('x', Math.sqrt(n))}${i}":1`, ',', n)}}`),
+  jsonShape('long names', (n) => `{${duplicateKind},${fillWith((i) => `"${fill('x', Math.sqrt(n))}${i}":1`, ',', n)}}`),
   jsonShape('an integer of many digits', (n) => `{"spec":{"replicas":${fill('7', n)}}}`),
   jsonShape('a negative integer of many digits', (n) => `{"odd":[-${fill('7', n)}]}`),
   jsonShape('a fraction of many digits', (n) => `{"spec":{"replicas":0.${fill('7', n)}}}`),
   jsonShape('an exponent of many digits', (n) => `{"spec":{"replicas":1e${fill('7', n)}}}`),
   jsonShape('long integers', (n) => `{"odd":[${fill('12345678901234567890,', n)}1]}`),
   jsonShape('integers of hundreds of digits', (n) => `{"odd":[${fill(`${'9'.repeat(300)},`, n)}1]}`),
-  jsonShape('a long text', (n) => inLabels(`"k":"${fill('x', n)}"`)),
-  jsonShape('a long text beside a duplicate', (n) => `{${twice},"metadata":{"name":"${fill('x', n)}"}}`),
-  jsonShape('a long text of escapes beside a duplicate', (n) => `{${twice},"metadata":{"name":"${fill('\\n', n)}"}}`),
-  jsonShape('a long text of long escapes', (n) => `{${twice},"metadata":{"name":"${fill('\\u00e9', n)}"}}`),
-  jsonShape('unicode', (n) => inLabels(fillWith((i) => `"é${i}😀":"｡"`, ',', n / 2))),
-  jsonShape('unicode beside a duplicate', (n) => `{${twice},"metadata":{"labels":{${fillWith((i) => `"é${i}😀":"｡"`, ',', n / 2)}}}}`),
-  jsonShape('lists as deep as may be', (n) => `{"odd":[${fill(`${deep('[', ']', 900)},`, n)}1]}`),
-  jsonShape('objects as deep as may be', (n) => `{"odd":[${fill(`${'{"a":'.repeat(900)}1${'}'.repeat(900)},`, n)}1]}`),
-  jsonShape('deeper than may be', (n) => fill('[', n)),
-  jsonShape('objects deeper than may be', (n) => fill('{"a":', n)),
-  jsonShape('deep with duplicates', (n) => `{"odd":[${fill(`${'{"a":1,"a":'.repeat(500)}1${'}'.repeat(500)},`, n)}1]}`),
-  jsonShape('space', (n) => `{${fill(' ', n)}${twice}}`),
+  jsonShape('a long string', (n) => inLabels(`"k":"${fill('x', n)}"`)),
+  jsonShape('a long string and a duplicate', (n) => `{${duplicateKind},"metadata":{"name":"${fill('x', n)}"}}`),
+  jsonShape('a long string of escapes and a duplicate', (n) => `{${duplicateKind},"metadata":{"name":"${fill('\\n', n)}"}}`),
+  jsonShape('a long string of \\u escapes', (n) => `{${duplicateKind},"metadata":{"name":"${fill('\\u00e9', n)}"}}`),
+  jsonShape('non-ASCII keys', (n) => inLabels(fillWith((i) => `"é${i}😀":"｡"`, ',', n / 2))),
+  jsonShape(
+    'non-ASCII keys and a duplicate',
+    (n) => `{${duplicateKind},"metadata":{"labels":{${fillWith((i) => `"é${i}😀":"｡"`, ',', n / 2)}}}}`,
+  ),
+  jsonShape('lists nested to the maximum', (n) => `{"odd":[${fill(`${deep('[', ']', 900)},`, n)}1]}`),
+  jsonShape('objects nested to the maximum', (n) => `{"odd":[${fill(`${'{"a":'.repeat(900)}1${'}'.repeat(900)},`, n)}1]}`),
+  jsonShape('lists nested too deep', (n) => fill('[', n)),
+  jsonShape('objects nested too deep', (n) => fill('{"a":', n)),
+  jsonShape('nested objects with duplicates', (n) => `{"odd":[${fill(`${'{"a":1,"a":'.repeat(500)}1${'}'.repeat(500)},`, n)}1]}`),
+  jsonShape('white space', (n) => `{${fill(' ', n)}${duplicateKind}}`),
   jsonShape('an error at the end', (n) => `{"metadata":{"labels":{${fillWith((i) => `"k${i}":"v"`, ',', n)}}`),
-  jsonShape('a text without an end', (n) => `{"a":"${fill('x', n)}`),
-  jsonShape('a text without an end, escaped', (n) => `{"a":"${fill('\\\\', n)}`),
+  jsonShape('an unterminated string', (n) => `{"a":"${fill('x', n)}`),
+  jsonShape('an unterminated string of escapes', (n) => `{"a":"${fill('\\\\', n)}`),
   jsonShape('items', (n) => `{"spec":{"template":{"spec":{"containers":[${fillWith((i) => `{"name":"c${i}","odd":1}`, ',', n)}]}}}}`),
   jsonShape('empty items', (n) => `{"spec":{"template":{"spec":{"containers":[${fill('{},', n)}{}]}}}}`),
   jsonShape('wrong types', (n) => `{"metadata":{"labels":{${fillWith((i) => `"k${i}":"v"`, ',', n)},"z":1}}}`),
@@ -92,11 +99,11 @@ const message = (number: number, content: readonly Uint8Array[]): Uint8Array => 
 const text = (number: number, value: string): Uint8Array => message(number, [Buffer.from(value)])
 const magic = Uint8Array.from([0x6b, 0x38, 0x73, 0])
 
-/** An object in its envelope: `metadata` is 1, `spec` is 2. */
+/** A Protobuf object in its envelope; in `content`, field 1 is `metadata` and 2 is `spec`. */
 const envelope = (apiVersion: string, kind: string, content: readonly Uint8Array[]): Uint8Array =>
   Buffer.concat([magic, message(1, [text(1, apiVersion), text(2, kind)]), message(2, content)])
 
-function parts(bytes: number, make: (index: number) => Uint8Array): readonly Uint8Array[] {
+function messagesOf(bytes: number, make: (index: number) => Uint8Array): readonly Uint8Array[] {
   const out: Uint8Array[] = []
   for (let length = 0, i = 0; length < bytes; i++) {
     const part = make(i)
@@ -109,7 +116,7 @@ function parts(bytes: number, make: (index: number) => Uint8Array): readonly Uin
 const protobufShape = (name: string, make: (bytes: number) => readonly Uint8Array[]): Shape => ({
   subject: 'Protobuf',
   name,
-  maxBytes: largestBody,
+  maxBytes: maxBodyBytes,
   prepare: (bytes) => {
     const body = envelope('apps/v1', 'Deployment', make(bytes))
     return () => decode('protobuf', body)
@@ -120,45 +127,45 @@ const label = (i: number): Uint8Array => message(11, [text(1, `k${i}`), text(2, 
 const container = (i: number): Uint8Array => message(2, [message(3, [message(2, [message(2, [text(1, `c${i}`)])])])])
 
 export const protobufShapes: readonly Shape[] = [
-  protobufShape('labels', (n) => [message(1, parts(n, label))]),
-  protobufShape('one label again and again', (n) => [
+  protobufShape('labels', (n) => [message(1, messagesOf(n, label))]),
+  protobufShape('one label many times', (n) => [
     message(
       1,
-      parts(n, () => label(1)),
+      messagesOf(n, () => label(1)),
     ),
   ]),
-  protobufShape('metadata again and again', (n) => parts(n, (i) => message(1, [label(i)]))),
-  protobufShape('a template again and again', (n) => parts(n, container)),
-  protobufShape('a long text', (n) => [message(1, [text(1, fill('x', n))])]),
+  protobufShape('metadata many times', (n) => messagesOf(n, (i) => message(1, [label(i)]))),
+  protobufShape('a template many times', (n) => messagesOf(n, container)),
+  protobufShape('a long string', (n) => [message(1, [text(1, fill('x', n))])]),
   protobufShape('unicode', (n) => [
     message(
       1,
-      parts(n, (i) => message(11, [text(1, `é${i}😀`), text(2, '｡')])),
+      messagesOf(n, (i) => message(11, [text(1, `é${i}😀`), text(2, '｡')])),
     ),
   ]),
-  protobufShape('unknown fields', (n) => parts(n, (i) => text(1000 + (i % 1000), 'x'))),
+  protobufShape('unknown fields', (n) => messagesOf(n, (i) => text(1000 + (i % 1000), 'x'))),
   protobufShape('unknown groups', (n) => [Buffer.alloc(n, 0xa3)]),
   protobufShape('long numbers', (n) => [Buffer.alloc(n, 0xff)]),
-  protobufShape('a length beyond the end', (n) => [message(1, parts(n, label)), Uint8Array.from([0x0a, 0xff, 0xff, 0xff, 0x7f])]),
+  protobufShape('a length beyond the end', (n) => [message(1, messagesOf(n, label)), Uint8Array.from([0x0a, 0xff, 0xff, 0xff, 0x7f])]),
   protobufShape('finalizers', (n) => [
     message(
       1,
-      parts(n, (i) => text(14, `e/${i}`)),
+      messagesOf(n, (i) => text(14, `e/${i}`)),
     ),
   ]),
   {
     subject: 'Protobuf',
     name: 'schemas in schemas',
-    maxBytes: largestBody,
+    maxBytes: maxBodyBytes,
     prepare: (bytes) => {
-      // CustomResourceDefinition: spec is 2, its versions are 7, their schema 4 and in it 1; the items of a schema are 24 and in them 1.
+      // Field numbers of a CRD: spec 2, versions 7, schema 4, openAPIV3Schema 1; items of a schema 24, schema of the items 1.
       let schema: Uint8Array = text(5, 'string')
       for (let depth = 0; depth < 80; depth++) schema = message(24, [message(1, [schema])])
       const version = message(7, [text(1, 'v1'), message(4, [message(1, [schema])])])
       const body = envelope('apiextensions.k8s.io/v1', 'CustomResourceDefinition', [
         message(
           2,
-          parts(bytes, () => version),
+          messagesOf(bytes, () => version),
         ),
       ])
       return () => decode('protobuf', body, expectedCrd)

@@ -1,12 +1,12 @@
-// Every shape that was thought of or found.
+// All shapes (builders of inputs of any size, to test that work is linear): written by hand, and regressions of random ones.
 
+import { aggregationShapes } from './aggregation-shapes.js'
 import { jsonShapes, protobufShapes } from './body-shapes.js'
-import { documentShapes } from './document-shapes.js'
-import { compiledShapes, expressionShapes, writtenShapes } from './expression-shapes.js'
+import { celShapes, compiledShapes, writtenShapes } from './cel-shapes.js'
 import { formatShapes } from './format-shapes.js'
 import { headerShapes } from './header-shapes.js'
-import { keptShapes } from './kept-shapes.js'
 import { patchShapes } from './patch-shapes.js'
+import { regressionShapes } from './regression-shapes.js'
 import type { Shape } from './shape.js'
 import { yamlShapes } from './yaml-shapes.js'
 
@@ -16,9 +16,9 @@ export const corpus: readonly Shape[] = [
   ...yamlShapes,
   ...protobufShapes,
   ...patchShapes,
-  ...keptShapes,
-  ...documentShapes,
-  ...expressionShapes,
+  ...regressionShapes,
+  ...aggregationShapes,
+  ...celShapes,
   ...writtenShapes,
   ...compiledShapes,
   ...formatShapes,

@@ -1,12 +1,12 @@
-// Texts of custom objects whose schema asks for a format: what almost is of that format, and long.
+// Long strings that almost match a format of a CRD schema.
 
-import { isOfFormat } from '../../src/resources/apiextensions/values/formats.js'
-import { fill, largestBody, type Shape } from './shape.js'
+import { isOfFormat } from '../../packages/api/src/resources/apiextensions/values/string-formats.js'
+import { fill, maxBodyBytes, type Shape } from './shape.js'
 
 const shape = (format: string, start: string, unit: string, end = ''): Shape => ({
   subject: 'formats',
   name: `${format}, ${JSON.stringify(`${start}${unit}…${end}`)}`,
-  maxBytes: largestBody,
+  maxBytes: maxBodyBytes,
   prepare: (bytes) => {
     const text = `${start}${fill(unit, bytes)}${end}`
     return () => isOfFormat(format, text)

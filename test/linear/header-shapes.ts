@@ -1,14 +1,14 @@
-// Headers, queries, selectors and tokens of every bad shape: what anybody can send, some of it without a credential.
+// Worst-case headers, queries, selectors and tokens, some of which anonymous clients can send.
 
-import { parseFieldSelector } from '../../src/api/field-selector.js'
-import { identityOf } from '../../src/api/identity.js'
-import { compileLabelSelector } from '../../src/api/label-selector.js'
-import { decodeContinueToken } from '../../src/api/options/continue-token.js'
-import { readQuery } from '../../src/api/options/query.js'
-import { getVersion } from '../../src/api/options/read-version.js'
-import { parseAccept } from '../../src/codec/accept.js'
-import { parseMediaType } from '../../src/codec/media-type.js'
-import { attempt, fill, fillWith, largestHeaders, type Shape } from './shape.js'
+import { identityOf } from '../../packages/api/src/api/identity.js'
+import { decodeContinueToken } from '../../packages/api/src/api/options/continue-token.js'
+import { readQuery } from '../../packages/api/src/api/options/query.js'
+import { getVersion } from '../../packages/api/src/api/options/resource-version-match.js'
+import { parseFieldSelector } from '../../packages/api/src/api/selectors/field-selector.js'
+import { compileLabelSelector } from '../../packages/api/src/api/selectors/label-selector.js'
+import { parseAccept } from '../../packages/api/src/codec/accept-header.js'
+import { parseMediaType } from '../../packages/api/src/codec/content-negotiation.js'
+import { attempt, fill, fillWith, maxHeaderBytes, type Shape } from './shape.js'
 
 export interface TextSubject {
   readonly subject: string
@@ -16,28 +16,27 @@ export interface TextSubject {
   readonly maxBytes: number
 }
 
-const headerBytes = { maxBytes: largestHeaders }
+const headerBytes = { maxBytes: maxHeaderBytes }
 
 const identity = identityOf('cluster')
 
 export const accept: TextSubject = {
   subject: 'Accept',
-  // The last header is remembered; two in turn are parsed each time.
+  // The last header is cached; two alternating ones are parsed each time.
   read: (text) => [parseAccept(text), parseAccept('a/b')],
   ...headerBytes,
 }
 export const mediaType: TextSubject = { subject: 'Content-Type', read: parseMediaType, ...headerBytes }
 export const query: TextSubject = {
-  subject: 'query', // The same.
+  subject: 'query',
+  // The last query is cached; two alternating ones are parsed each time.
   read: (text) => [readQuery(text).first('a'), readQuery('a=b')],
   ...headerBytes,
 }
 export const labelSelector: TextSubject = { subject: 'label selector', read: compileLabelSelector, ...headerBytes }
 export const fieldSelector: TextSubject = { subject: 'field selector', read: parseFieldSelector, ...headerBytes }
-export const continueToken: TextSubject = { subject: 'continue token', read: (text) => decodeContinueToken(text, identity), ...headerBytes }
-export const resourceVersion: TextSubject = { subject: 'resourceVersion', read: getVersion, ...headerBytes }
-
-export const textSubjects: readonly TextSubject[] = [accept, mediaType, query, labelSelector, fieldSelector, continueToken, resourceVersion]
+const continueToken: TextSubject = { subject: 'continue token', read: (text) => decodeContinueToken(text, identity), ...headerBytes }
+const resourceVersion: TextSubject = { subject: 'resourceVersion', read: getVersion, ...headerBytes }
 
 export const textShape = ({ subject, read, maxBytes }: TextSubject, name: string, make: (bytes: number) => string): Shape => ({
   subject,
@@ -54,8 +53,8 @@ const base64Url = (text: string): string => Buffer.from(text).toString('base64ur
 export const headerShapes: readonly Shape[] = [
   textShape(accept, 'clauses', (n) => fillWith((i) => `a/b${i};q=0.${i % 10}`, ',', n)),
   textShape(accept, 'commas', (n) => fill(',', n)),
-  textShape(accept, 'zeros of a weight', (n) => `a/b;q=${fill('0', n)}x`),
-  textShape(accept, 'digits behind the point', (n) => `a/b;q=0.${fill('1', n)}x`),
+  textShape(accept, 'zeros of a q-value', (n) => `a/b;q=${fill('0', n)}x`),
+  textShape(accept, 'decimals of a q-value', (n) => `a/b;q=0.${fill('1', n)}x`),
   textShape(accept, 'parameters', (n) => `a/b;${fillWith((i) => `p${i}=1`, ';', n)}`),
   textShape(accept, 'equals signs', (n) => `a/b;p${fill('=', n)}`),
   textShape(accept, 'slashes', (n) => `a${fill('/', n)}`),
@@ -66,11 +65,11 @@ export const headerShapes: readonly Shape[] = [
   textShape(mediaType, 'spaces', (n) => `a/b${fill(' ', n)};`),
   textShape(mediaType, 'long type', (n) => `${fill('a', n)}/`),
   textShape(query, 'parameters', (n) => fillWith((i) => `p${i}=1`, '&', n)),
-  textShape(query, 'one parameter again and again', (n) => fill('a=1&', n)),
+  textShape(query, 'one parameter many times', (n) => fill('a=1&', n)),
   textShape(query, 'escapes', (n) => `a=${fill('%41', n)}`),
-  textShape(query, 'bytes that are no text', (n) => `a=${fill('%ff', n)}`),
-  textShape(query, 'parameters with bytes that are no text', (n) => fill('%41&%ff%41&', n)),
-  textShape(query, 'broken escapes', (n) => `a=${fill('%4', n)}`),
+  textShape(query, 'escaped invalid UTF-8', (n) => `a=${fill('%ff', n)}`),
+  textShape(query, 'parameters with escaped invalid UTF-8', (n) => fill('%41&%ff%41&', n)),
+  textShape(query, 'truncated escapes', (n) => `a=${fill('%4', n)}`),
   textShape(query, 'plus signs', (n) => `a=${fill('+', n)}`),
   textShape(query, 'ampersands', (n) => fill('&', n)),
   textShape(labelSelector, 'requirements', (n) => fillWith((i) => `k${i}=v`, ',', n)),
@@ -83,7 +82,7 @@ export const headerShapes: readonly Shape[] = [
   textShape(labelSelector, 'key of dots', (n) => `${fill('a.', n)}/b`),
   textShape(labelSelector, 'long number', (n) => `k>${fill('0', n)}1`),
   textShape(labelSelector, 'spaces', (n) => `k${fill(' ', n)}`),
-  textShape(labelSelector, 'signs', (n) => fill('!', n)),
+  textShape(labelSelector, 'exclamation marks', (n) => fill('!', n)),
   textShape(labelSelector, 'unicode', (n) => `k in (${fillWith((i) => `é${i}😀`, ',', n / 2)})`),
   textShape(fieldSelector, 'terms', (n) => fillWith((i) => `f${i}=v`, ',', n)),
   textShape(fieldSelector, 'escapes', (n) => `f=${fill('\\,', n)}`),
@@ -92,7 +91,7 @@ export const headerShapes: readonly Shape[] = [
   textShape(fieldSelector, 'commas', (n) => fill(',', n)),
   textShape(continueToken, 'long key', (n) => base64Url(`{"v":"meta.cluster.io/v1","rv":5,"start":"${fill('a/', n * 0.7)}b"}`)),
   textShape(continueToken, 'deep', (n) => base64Url(fill('[', n * 0.7))),
-  textShape(continueToken, 'no base64', (n) => `${fill('a', n)}!`),
+  textShape(continueToken, 'invalid base64', (n) => `${fill('a', n)}!`),
   textShape(resourceVersion, 'zeros', (n) => fill('0', n)),
   textShape(resourceVersion, 'zeros and a letter', (n) => `${fill('0', n)}x`),
   textShape(resourceVersion, 'digits', (n) => fill('9', n)),

@@ -1,6 +1,5 @@
-// `npm run linear`: twice the input takes at most two and a half times as long, from 1 KB to the largest there is, for every shape of the
-// corpus and for random ones. The young generation is made large and emptied before each sample: what the collector takes is not what the parser takes.
-// `-- --only YAML,apply`, `-- --random 50`, `-- --seed 7`, `-- --list` (the parts that there are), `-- --verbose` (every doubling).
+// `npm run linear`: doubling the input of a parser or patch takes at most 2.5 times as long, up to its maximum. Inputs are hand-written and
+// random shapes. Options: `--only YAML,apply`, `--random 50`, `--seed 7`, `--list` (names for --only), `--verbose`.
 
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
@@ -20,7 +19,7 @@ const { values } = parseArgs({
   },
 })
 
-const smallest = 1024
+const minBytes = 1024
 const seed = Number(values.seed)
 const nameOf = ({ subject, name }: Shape): string => `${subject}: ${name}`
 const secondsSince = (begun: number): string => `${((performance.now() - begun) / 1000).toFixed(1)} s`
@@ -30,14 +29,14 @@ const shapes = [...corpus, ...randomShapes(seed, Number(values.random))].filter(
   parts.some((part) => nameOf(shape).includes(part)),
 )
 
-function look(shape: Shape): Verdict {
-  const sizes = sizesUpTo(shape.maxBytes, shape.settledBytes ?? smallest)
+function measure(shape: Shape): Verdict {
+  const sizes = sizesUpTo(shape.maxBytes, shape.settledBytes ?? minBytes)
   return judge(sizes, (bytes) => new Probe(shape, bytes, seed))
 }
 
-function show({ times, worst, broken }: Verdict): string {
+function describe({ times, worst, broken }: Verdict): string {
   const largest = times.at(-1)
-  const took = largest === undefined ? '' : `${largest.bytes} bytes ${largest.ms.toFixed(2)} ms, doublings ${worst.toFixed(2)} at worst`
+  const took = largest === undefined ? '' : `${largest.bytes} bytes ${largest.ms.toFixed(2)} ms, worst doubling ${worst.toFixed(2)}`
   if (broken === undefined) return took
   const { from, to, factor } = broken
   return `NOT LINEAR ${took}; ${from.bytes} bytes ${from.ms.toFixed(3)} ms, ${to.bytes} bytes ${to.ms.toFixed(3)} ms, factor ${factor.toFixed(1)}`
@@ -48,8 +47,8 @@ function run(): void {
   const begun = performance.now()
   const verdicts = shapes.map((shape, index) => {
     const since = performance.now()
-    const verdict = look(shape)
-    console.log(`${index + 1}/${shapes.length} ${nameOf(shape)}: ${show(verdict)} (${secondsSince(since)})`)
+    const verdict = measure(shape)
+    console.log(`${index + 1}/${shapes.length} ${nameOf(shape)}: ${describe(verdict)} (${secondsSince(since)})`)
     if (values.verbose) console.log(verdict.times.map(({ bytes, ms }) => `  ${bytes} bytes ${ms.toFixed(3)} ms`).join('\n'))
     return { shape, verdict }
   })
@@ -58,16 +57,16 @@ function run(): void {
   console.log(
     `${shapes.length} shapes in ${secondsSince(begun)}, ${findings.length} not linear; worst ${worst.verdict.worst.toFixed(2)}: ${nameOf(worst.shape)}`,
   )
-  for (const { shape, verdict } of findings) console.log(`${nameOf(shape)}: ${show(verdict)}`)
+  for (const { shape, verdict } of findings) console.log(`${nameOf(shape)}: ${describe(verdict)}`)
   process.exitCode = findings.length === 0 ? 0 : 1
 }
 
-/** How many shapes there are of each part, by the name that `--only` takes. */
+/** Number of shapes per name of `--only`. */
 function list(): void {
   for (const subject of new Set(shapes.map((shape) => shape.subject)))
     console.log(`${subject}: ${shapes.filter((shape) => shape.subject === subject).length}`)
 }
 
-if (shapes.length === 0) throw new Error(`nothing is called ${values.only}; --list shows what there is`)
+if (shapes.length === 0) throw new Error(`no shape matches ${values.only}; --list prints the names`)
 if (values.list) list()
 else run()

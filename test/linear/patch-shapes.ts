@@ -1,20 +1,20 @@
-// Patches of every kind and bad shape, upon objects of the same size.
+// Worst-case patches of every type, on objects of the same size.
 
-import { invalid } from '../../src/api/api-error.js'
-import { validateLabelSelector } from '../../src/api/validation/label-selector.js'
-import { type ApplyInput, apply } from '../../src/patch/apply.js'
-import { type Json, jsonPatch } from '../../src/patch/json-patch.js'
-import type { ManagedFieldsEntry } from '../../src/patch/managed-entries.js'
-import { mergePatch } from '../../src/patch/merge-patch.js'
-import { strategicMergePatch } from '../../src/patch/strategic-merge-patch.js'
-import { trackUpdate } from '../../src/patch/track-update.js'
+import { invalid } from '../../packages/api/src/api/api-error.js'
+import { validateLabelSelector } from '../../packages/api/src/api/validation/label-selector.js'
+import { type Json, jsonPatch } from '../../packages/api/src/patch/json-patch/json-patch.js'
+import type { ManagedFieldsEntry } from '../../packages/api/src/patch/managed-fields/managed-fields-entries.js'
+import { trackUpdate } from '../../packages/api/src/patch/managed-fields/track-update.js'
+import { mergePatch } from '../../packages/api/src/patch/merge-patch.js'
+import { type ApplyInput, apply } from '../../packages/api/src/patch/server-side-apply/apply.js'
+import { strategicMergePatch } from '../../packages/api/src/patch/strategic-merge-patch/strategic-merge-patch.js'
 import { deploymentSchema as schema } from './body-shapes.js'
-import { attempt, countFor, fill, largestBody, listOf, recordOf, type Shape } from './shape.js'
+import { attempt, countFor, fill, listOf, maxBodyBytes, recordOf, type Shape } from './shape.js'
 
 const patchShape = (subject: string, name: string, prepare: (bytes: number) => () => unknown): Shape => ({
   subject,
   name,
-  maxBytes: largestBody,
+  maxBytes: maxBodyBytes,
   prepare: (bytes) => {
     const act = prepare(bytes)
     return () => attempt(act)
@@ -29,7 +29,7 @@ const jsonShape = (name: string, make: Make): Shape =>
     return () => jsonPatch(document, patch)
   })
 
-/** As many operations as there may be, upon a document of the size. */
+/** Operations of about `n` bytes in total, at most 10,000, the limit of a JSON patch. */
 const operations = (n: number, make: (index: number) => Json): Json => listOf(Math.min(10_000, countFor(n, 40)), make)
 const numbers = (n: number): Json => ({ list: listOf(countFor(n, 2), () => 1) })
 const members = (n: number): Json => ({ data: recordOf(countFor(n, 12), (i) => [`k${i}`, 'v']) })
@@ -58,7 +58,7 @@ const jsonShapes: readonly Shape[] = [
   })),
   jsonShape('tests', (n) => ({ document: members(n), patch: operations(n, () => ({ op: 'test', path: '/data/k0', value: 'v' })) })),
   jsonShape('copies', (n) => ({ document: members(n), patch: operations(n, (i) => ({ op: 'copy', from: '/data', path: `/c${i}` })) })),
-  jsonShape('deeper and deeper', (n) => ({
+  jsonShape('increasing depth', (n) => ({
     document: { x0: {} },
     patch: listOf(Math.min(5000, countFor(n, 80)), (i) => [
       { op: 'add', path: `/x${i + 1}`, value: {} },
@@ -67,24 +67,24 @@ const jsonShapes: readonly Shape[] = [
   })),
   jsonShape('a long path', (n) => ({ document: {}, patch: [{ op: 'add', path: fill('/a', n), value: 1 }] })),
   jsonShape('a long name', (n) => ({ document: {}, patch: [{ op: 'remove', path: `/${fill('~1', n)}` }] })),
-  jsonShape('a great value', (n) => ({ document: {}, patch: [{ op: 'add', path: '/a', value: members(n) }] })),
+  jsonShape('a large value', (n) => ({ document: {}, patch: [{ op: 'add', path: '/a', value: members(n) }] })),
 ]
 
-/** Maps of the runtime are tables by then. */
-const tableBytes = 16_384
+/** From this size, V8 keeps objects in dictionary mode. */
+const dictionaryModeBytes = 16_384
 
 const mergeShape = (name: string, make: Make): Shape => ({
   ...patchShape('merge patch', name, (bytes) => {
     const { document, patch } = make(bytes)
     return () => mergePatch(document, patch)
   }),
-  settledBytes: tableBytes,
+  settledBytes: dictionaryModeBytes,
 })
 
 const nested = (depth: number, value: Json): Json => (depth === 0 ? value : { a: nested(depth - 1, value) })
 
 const mergeShapes: readonly Shape[] = [
-  mergeShape('wide', (n) => ({ document: members(n), patch: { data: recordOf(countFor(n, 12), (i) => [`n${i}`, 'v']) } })),
+  mergeShape('many members', (n) => ({ document: members(n), patch: { data: recordOf(countFor(n, 12), (i) => [`n${i}`, 'v']) } })),
   mergeShape('removals', (n) => ({ document: members(n), patch: { data: recordOf(countFor(n, 12), (i) => [`k${i}`, null]) } })),
   mergeShape('deep', (n) => ({ document: nested(900, members(n)), patch: nested(900, members(n)) })),
 ]
@@ -97,8 +97,8 @@ const strategicShape = (name: string, make: Make, settledBytes?: number): Shape 
   ...(settledBytes === undefined ? {} : { settledBytes }),
 })
 
-/** What a patch may merge into the same item again is spent by then, however long it is. */
-const spentBytes = 32_768
+/** From this size, the limit of merges into one item is exhausted. */
+const exhaustedBytes = 32_768
 
 const finalizers = (n: number, prefix = 'e'): Json => ({ metadata: { finalizers: listOf(countFor(n, 10), (i) => `${prefix}/${i}`) } })
 const inPod = (spec: Json): Json => ({ spec: { template: { spec } } })
@@ -117,22 +117,22 @@ const strategicShapes: readonly Shape[] = [
     patch: containers(n, (i) => ({ name: `c${i}`, $patch: 'delete' })),
   })),
   strategicShape(
-    'one container again and again',
+    'one container many times',
     (n) => ({
       document: containers(n),
       patch: containers(n, (i) => ({ name: 'c0', [`f${i}`]: i })),
     }),
-    spentBytes,
+    exhaustedBytes,
   ),
   strategicShape(
-    'one list again and again',
+    'one list many times',
     (n) => ({
       document: containers(n),
       patch: containers(n, (i) => ({ name: 'c0', env: [{ name: `e${i}` }] })),
     }),
-    spentBytes,
+    exhaustedBytes,
   ),
-  strategicShape('an order', (n) => ({
+  strategicShape('$setElementOrder', (n) => ({
     document: containers(n),
     patch: inPod({ '$setElementOrder/containers': listOf(countFor(n, 30), (i) => ({ name: `c${countFor(n, 30) - i}` })), containers: [] }),
   })),
@@ -142,9 +142,9 @@ const strategicShapes: readonly Shape[] = [
       document: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`k${i}`, 'v']) } },
       patch: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`n${i}`, 'v']) } },
     }),
-    tableBytes,
+    dictionaryModeBytes,
   ),
-  strategicShape('keys that are retained', (n) => ({
+  strategicShape('$retainKeys', (n) => ({
     document: { spec: { strategy: { type: 'a' } } },
     patch: { spec: { strategy: { $retainKeys: listOf(countFor(n, 12), (i) => `k${i}`), type: 'x' } } },
   })),
@@ -173,48 +173,48 @@ const applyInput = (live: object | undefined, config: Json, liveManagedFields: A
 interface ApplyTwice {
   readonly first: Json
   readonly second: Json
-  /** Who applies the first one, if not the same. */
+  /** Field manager of the first apply, if different. */
   readonly manager?: string
 }
 
 const applyShape = (name: string, make: (bytes: number) => ApplyTwice, settledBytes = 12_288): Shape => ({
   ...patchShape('apply', name, (bytes) => {
     const { first, second, manager = 'n' } = make(bytes)
-    const begun = apply({ ...applyInput(undefined, first, undefined), manager })
-    const input = applyInput(begun.object, second, begun.managedFields)
+    const applied = apply({ ...applyInput(undefined, first, undefined), manager })
+    const input = applyInput(applied.object, second, applied.managedFields)
     return () => apply(input)
   }),
   settledBytes,
 })
 
-/** A thousand names of items are remembered; here are more. */
-const manyItems = 32_768
+/** From this size, there are more item names than the cache keeps (1,000). */
+const uncachedItemsBytes = 32_768
 
 const labels = (n: number, value: string, prefix = 'k'): Json => ({
   metadata: { labels: recordOf(countFor(n, 12), (i) => [`${prefix}${i}`, value]) },
 })
 
 const applyShapes: readonly Shape[] = [
-  applyShape('labels that change', (n) => ({ first: labels(n, 'a'), second: labels(n, 'b') })),
-  applyShape('labels that go', (n) => ({ first: labels(n, 'a'), second: labels(n, 'a', 'other') })),
-  applyShape('conflicts', (n) => ({ first: labels(n, 'a'), second: labels(n, 'b'), manager: 'somebody-else' })),
+  applyShape('changed labels', (n) => ({ first: labels(n, 'a'), second: labels(n, 'b') })),
+  applyShape('removed labels', (n) => ({ first: labels(n, 'a'), second: labels(n, 'a', 'other') })),
+  applyShape('conflicts', (n) => ({ first: labels(n, 'a'), second: labels(n, 'b'), manager: 'other' })),
   applyShape('long names in conflict', (n) => ({
     first: { metadata: { labels: { [fill('x', n)]: 'a' } } },
     second: { metadata: { labels: { [fill('x', n)]: 'b' } } },
-    manager: 'somebody-else',
+    manager: 'other',
   })),
   applyShape(
     'containers that change',
     (n) => ({ first: containers(n), second: containers(n, (i) => ({ name: `c${i}`, image: 'j' })) }),
-    manyItems,
+    uncachedItemsBytes,
   ),
   applyShape(
-    'containers that go and come',
+    'containers that are replaced',
     (n) => ({
       first: containers(n),
       second: containers(n, (i) => ({ name: `d${i}`, image: 'j' })),
     }),
-    manyItems,
+    uncachedItemsBytes,
   ),
   applyShape(
     'containers in another order',
@@ -222,10 +222,10 @@ const applyShapes: readonly Shape[] = [
       first: containers(n),
       second: containers(n, (i) => ({ name: `c${countFor(n, 30) - 1 - i}`, image: 'i' })),
     }),
-    manyItems,
+    uncachedItemsBytes,
   ),
   applyShape('finalizers', (n) => ({ first: finalizers(n), second: finalizers(n, 'f') })),
-  applyShape('fields that nobody knows', (n) => ({ first: {}, second: recordOf(countFor(n, 12), (i) => [`odd${i}`, 1]) as Json })),
+  applyShape('unknown fields', (n) => ({ first: {}, second: recordOf(countFor(n, 12), (i) => [`odd${i}`, 1]) as Json })),
   applyShape('values of a wrong type', (n) => ({
     first: {},
     second: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`k${i}`, []]) } },
@@ -236,9 +236,9 @@ const applyShapes: readonly Shape[] = [
 const fieldsShape = (name: string, make: (bytes: number) => readonly ManagedFieldsEntry[]): Shape =>
   patchShape('managed fields', name, (bytes) => {
     const sentManagedFields = make(bytes)
-    const where = { manager: 'n', subresource: '', time, liveManagedFields: undefined }
+    const request = { manager: 'n', subresource: '', time, liveManagedFields: undefined }
     const live = { metadata: { labels: { a: '1' } } }
-    const input = { ...kind, ...where, live, next: { metadata: { labels: { a: '2' } } }, sentManagedFields }
+    const input = { ...kind, ...request, live, next: { metadata: { labels: { a: '2' } } }, sentManagedFields }
     return () => trackUpdate(input)
   })
 
@@ -246,8 +246,8 @@ const inLabels = (fields: { readonly [name: string]: unknown }): readonly Manage
   entryOf({ fieldsV1: { 'f:metadata': { 'f:labels': fields } } }),
 ]
 
-/** Ten of them are kept as they are, and of more the oldest are joined: that is all the work there is, from the eleventh on. */
-const manyUpdaters = 4096
+/** Ten managers are kept and the oldest others are merged, so the work is constant from the eleventh on. */
+const manyUpdatersBytes = 4096
 
 const fieldsShapes: readonly Shape[] = [
   fieldsShape('fields', (n) => inLabels(recordOf(countFor(n, 16), (i) => [`f:k${i}`, {}]))),
@@ -258,17 +258,17 @@ const fieldsShapes: readonly Shape[] = [
   fieldsShape('values', (n) => inLabels(recordOf(countFor(n, 16), (i) => [`v:"${(i * 7919) % 99_991}-${i}"`, {}]))),
   fieldsShape('positions', (n) => inLabels(recordOf(countFor(n, 12), (i) => [`i:${(i * 7919) % 99_991}`, {}]))),
   fieldsShape('a long name', (n) => inLabels({ [`f:${fill('x', n)}`]: {} })),
-  fieldsShape('elements that nobody knows', (n) => inLabels(recordOf(countFor(n, 12), (i) => [`z:${i}`, {}]))),
+  fieldsShape('unknown path elements', (n) => inLabels(recordOf(countFor(n, 12), (i) => [`z:${i}`, {}]))),
   {
     ...fieldsShape('updaters', (n) =>
       listOf(countFor(n, 160), (i) => entryOf({ manager: `m${i}`, fieldsV1: { 'f:metadata': { 'f:labels': { [`f:k${i}`]: {} } } } })),
     ),
-    settledBytes: manyUpdaters,
+    settledBytes: manyUpdatersBytes,
   },
   fieldsShape('appliers', (n) =>
     listOf(countFor(n, 160), (i) => entryOf({ manager: `m${i}`, operation: 'Apply', fieldsV1: { 'f:data': { [`f:k${i}`]: {} } } })),
   ),
-  fieldsShape('one updater again and again', (n) =>
+  fieldsShape('one updater many times', (n) =>
     listOf(countFor(n, 160), (i) => entryOf({ fieldsV1: { 'f:metadata': { 'f:labels': { [`f:k${i}`]: {} } } } })),
   ),
   fieldsShape('deep', (n) => {

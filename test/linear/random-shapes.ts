@@ -1,10 +1,11 @@
-// Shapes that nobody thought of: a few fragments of a language, repeated. A seed gives the same ones again.
+// Random inputs (shapes) for parsers: fragments of the syntax, combined and repeated at random from a seed.
 
 import { type Random, randomFrom } from '../kit/seeded-random.js'
 import { decode } from './body-shapes.js'
 import { accept, fieldSelector, labelSelector, mediaType, query, type TextSubject, textShape } from './header-shapes.js'
-import { fill, largestBody, type Shape } from './shape.js'
+import { fill, maxBodyBytes, type Shape } from './shape.js'
 
+/** Syntax that one parser reads. */
 interface Language {
   readonly subject: TextSubject
   readonly fragments: readonly string[]
@@ -13,15 +14,15 @@ interface Language {
 const bodyOf = (format: 'json' | 'yaml'): TextSubject => ({
   subject: format === 'json' ? 'JSON' : 'YAML',
   read: (text) => decode(format, new TextEncoder().encode(text)),
-  maxBytes: largestBody,
+  maxBytes: maxBodyBytes,
 })
 
-const words = (...fragments: readonly string[]): readonly string[] => fragments
+const fragmentsOf = (...fragments: readonly string[]): readonly string[] => fragments
 
-export const languages: readonly Language[] = [
+const languages: readonly Language[] = [
   {
     subject: bodyOf('json'),
-    fragments: words(
+    fragments: fragmentsOf(
       '{',
       '}',
       '[',
@@ -49,7 +50,7 @@ export const languages: readonly Language[] = [
   },
   {
     subject: bodyOf('yaml'),
-    fragments: words(
+    fragments: fragmentsOf(
       'a: ',
       'b',
       '- ',
@@ -90,17 +91,17 @@ export const languages: readonly Language[] = [
       '\r',
     ),
   },
-  { subject: accept, fragments: words('a', '/', '*', ',', ';', 'q=', '0', '.', '=', ' ', '"', 'e', 'v', '\t') },
-  { subject: mediaType, fragments: words('a', '/', ';', '=', '"', '\\', ' ', ',', 'charset', '\t') },
-  { subject: query, fragments: words('a', '=', '&', ';', '%', '%4', '%41', '%ff', '+', 'é') },
+  { subject: accept, fragments: fragmentsOf('a', '/', '*', ',', ';', 'q=', '0', '.', '=', ' ', '"', 'e', 'v', '\t') },
+  { subject: mediaType, fragments: fragmentsOf('a', '/', ';', '=', '"', '\\', ' ', ',', 'charset', '\t') },
+  { subject: query, fragments: fragmentsOf('a', '=', '&', ';', '%', '%4', '%41', '%ff', '+', 'é') },
   {
     subject: labelSelector,
-    fragments: words('a', '=', '!', '==', '!=', ' in ', ' notin ', '(', ')', ',', '<', '>', '1', ' ', '/', '.', '-', 'é'),
+    fragments: fragmentsOf('a', '=', '!', '==', '!=', ' in ', ' notin ', '(', ')', ',', '<', '>', '1', ' ', '/', '.', '-', 'é'),
   },
-  { subject: fieldSelector, fragments: words('a', '=', '!', '==', '!=', ',', '\\', '.', ' ', 'é') },
+  { subject: fieldSelector, fragments: fragmentsOf('a', '=', '!', '==', '!=', ',', '\\', '.', ' ', 'é') },
 ]
 
-/** A text that is `head`, then `unit` again and again, then `tail`. */
+/** `head`, then `unit` repeatedly, then `tail`. */
 export interface Recipe {
   readonly subject: string
   readonly head: string
@@ -108,8 +109,8 @@ export interface Recipe {
   readonly tail: string
 }
 
-const mix = (random: Random, fragments: readonly string[], most: number): string =>
-  Array.from({ length: random.below(most + 1) }, () => random.pick(fragments)).join('')
+const mix = (random: Random, fragments: readonly string[], maxFragments: number): string =>
+  Array.from({ length: random.below(maxFragments + 1) }, () => random.pick(fragments)).join('')
 
 function randomRecipe(random: Random, { subject, fragments }: Language): Recipe {
   const unit = mix(random, fragments, 5) || random.pick(fragments)
@@ -119,11 +120,11 @@ function randomRecipe(random: Random, { subject, fragments }: Language): Recipe 
 export function shapeOf(recipe: Recipe): Shape {
   const { head, unit, tail } = recipe
   const language = languages.find(({ subject }) => subject.subject === recipe.subject)
-  if (language === undefined) throw new Error(`no language is called ${recipe.subject}`)
+  if (language === undefined) throw new Error(`unknown language ${recipe.subject}`)
   return textShape(language.subject, `random ${JSON.stringify(recipe)}`, (bytes) => head + fill(unit, bytes) + tail)
 }
 
-/** So many shapes for each language. */
+/** `count`: number of shapes per language. */
 export function randomShapes(seed: number, count: number): readonly Shape[] {
   const random = randomFrom(seed)
   return languages.flatMap((language) => Array.from({ length: count }, () => shapeOf(randomRecipe(random, language))))

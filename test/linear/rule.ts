@@ -1,60 +1,59 @@
-// The rule that twice the input takes at most two and a half times as long, and who breaks it: times of one size after the other are judged.
+// The rule of `npm run linear`: doubling the input takes at most 2.5 times as long. Evaluates the times of increasing sizes.
 
-import type { Timed } from './measure.js'
+import type { TimedShape } from './measure.js'
 
-/** By how much one doubling may grow on the average: it is what is promised. */
-export const mostFactor = 2.5
+/** Maximum average factor per doubling: the documented promise. */
+const maxFactor = 2.5
 
 /**
- * A few doublings alone are a step and no growth: a cache is full, or an object of the runtime becomes a table, with its thousandth member. So it
- * takes some in a row that all break the limit, and fewer where each is worse. One alone may be another way that is taken for long inputs, and
- * has to be looked at, too.
+ * Single doublings may be a step: a full cache, or an object of V8 that becomes a dictionary.
+ * So several doublings in a row must exceed a limit, fewer if the factor is larger.
  */
-const limits = [
-  { inRow: 4, limit: mostFactor },
+const windowLimits = [
+  { inRow: 4, limit: maxFactor },
   { inRow: 2, limit: 3 },
   { inRow: 1, limit: 5 },
 ] as const
 
-/** The first look is clear where even a twentieth more in each doubling would break no limit; otherwise it is looked at more closely. */
+/** A shape passes at once if its factors are below the limits by this margin; otherwise it is measured again. */
 const margin = 0.95
-/** So often what is not clear is measured again, and not again when that has taken so long: long samples are disturbed less. */
-const looks = 6
-const looksMs = 10_000
-/** And what still seems to break the rule so often anew, with inputs of their own: the median counts, a machine is disturbed now and again. */
+/** Maximum number of repeated measurements, and their total time: long samples are disturbed less. */
+const maxRepeats = 6
+const maxRepeatsMs = 10_000
+/** Number of rounds with new inputs for a suspected violation; the median counts. */
 const rounds = 7
-/** Times below this are noise: what takes longer than that is compared with this. */
-const leastMs = 0.05
+/** Shorter times are noise and count as this. */
+const minMs = 0.05
 
-export interface Break {
-  readonly from: Timed
-  readonly to: Timed
+interface Violation {
+  readonly from: TimedShape
+  readonly to: TimedShape
   readonly factor: number
 }
 
 export interface Verdict {
-  readonly times: readonly Timed[]
-  /** The most by which a doubling grew, on the average of four in a row (of all, where there are fewer). */
+  readonly times: readonly TimedShape[]
+  /** Largest factor per doubling, averaged over four in a row (or all). */
   readonly worst: number
-  readonly broken?: Break
+  readonly broken?: Violation
 }
 
-/** The sizes that are measured: the largest, its half, and so on, down to the first. */
+/** Measured sizes: the largest, its half, and so on. */
 export function sizesUpTo(largest: number, first: number): readonly number[] {
   const sizes: number[] = []
   for (let bytes = largest; bytes >= first; bytes /= 2) sizes.unshift(Math.floor(bytes))
   return sizes
 }
 
-export function judge(sizes: readonly number[], make: (bytes: number) => Timed): Verdict {
+export function judge(sizes: readonly number[], make: (bytes: number) => TimedShape): Verdict {
   const times = sizes.map((bytes) => {
     const timed = make(bytes)
     timed.sample()
     return timed
   })
   let spentMs = 0
-  for (let look = 0; look < looks && spentMs < looksMs; look++) {
-    // What lies between the ends of some doublings does not change their average.
+  for (let repeat = 0; repeat < maxRepeats && spentMs < maxRepeatsMs; repeat++) {
+    // Sizes between the ends of a window do not change its average.
     const doubtful = new Set(windows(times).flatMap((window) => (isClear(window) ? [] : endsOf(window))))
     if (doubtful.size === 0) break
     for (const timed of doubtful) {
@@ -63,48 +62,50 @@ export function judge(sizes: readonly number[], make: (bytes: number) => Timed):
     }
   }
   const worst = worstOf(times)
-  for (const { times: within, limit } of windows(times)) {
-    const steps = stepsOf(within)
+  for (const { times: windowTimes, limit } of windows(times)) {
+    const steps = stepsOf(windowTimes)
     if (!steps.every(({ factor }) => factor > limit)) continue
-    if (steps.every((step) => medianExceeds(step, limit, make))) return { times, worst, broken: steps.at(-1) as Break }
+    if (steps.every((step) => medianExceeds(step, limit, make))) return { times, worst, broken: steps.at(-1) as Violation }
   }
   return { times, worst }
 }
 
 interface Window {
-  readonly times: readonly Timed[]
+  readonly times: readonly TimedShape[]
   readonly limit: number
 }
 
-/** What the limits are for: so many doublings in a row, wherever they begin. */
-const windows = (times: readonly Timed[]): readonly Window[] =>
-  limits.flatMap(({ inRow, limit }) => times.slice(inRow).map((_, first) => ({ times: times.slice(first, first + inRow + 1), limit })))
+/** All windows of consecutive doublings that have a limit. */
+const windows = (times: readonly TimedShape[]): readonly Window[] =>
+  windowLimits.flatMap(({ inRow, limit }) =>
+    times.slice(inRow).map((_, first) => ({ times: times.slice(first, first + inRow + 1), limit })),
+  )
 
-const factorOf = (from: Timed, to: Timed): number => to.ms / Math.max(from.ms, leastMs)
+const factorOf = (from: TimedShape, to: TimedShape): number => to.ms / Math.max(from.ms, minMs)
 
-const stepsOf = (times: readonly Timed[]): readonly Break[] =>
+const stepsOf = (times: readonly TimedShape[]): readonly Violation[] =>
   times.slice(1).map((to, index) => {
-    const from = times[index] as Timed
+    const from = times[index] as TimedShape
     return { from, to, factor: factorOf(from, to) }
   })
 
-/** On the average, so that what disturbs one size in the middle hides nothing. */
-function meanFactor(times: readonly Timed[]): number {
-  const [first, last] = [times[0] as Timed, times.at(-1) as Timed]
+/** Average factor, so that a disturbed size in the middle hides nothing. */
+function meanFactor(times: readonly TimedShape[]): number {
+  const [first, last] = [times[0] as TimedShape, times.at(-1) as TimedShape]
   return factorOf(first, last) ** (1 / (times.length - 1))
 }
 
-const endsOf = ({ times }: Window): readonly Timed[] => [times[0] as Timed, times.at(-1) as Timed]
+const endsOf = ({ times }: Window): readonly TimedShape[] => [times[0] as TimedShape, times.at(-1) as TimedShape]
 
 const isClear = ({ times, limit }: Window): boolean => meanFactor(times) <= limit * margin
 
-function worstOf(times: readonly Timed[]): number {
-  const inRow = Math.min(limits[0].inRow, times.length - 1)
+function worstOf(times: readonly TimedShape[]): number {
+  const inRow = Math.min(windowLimits[0].inRow, times.length - 1)
   return Math.max(1, ...times.slice(inRow).map((_, first) => meanFactor(times.slice(first, first + inRow + 1))))
 }
 
-/** What is measured side by side several times, until most of them agree. */
-function medianExceeds({ from, to }: Break, limit: number, make: (bytes: number) => Timed): boolean {
+/** Measures both sizes alternately until the majority decides. */
+function medianExceeds({ from, to }: Violation, limit: number, make: (bytes: number) => TimedShape): boolean {
   let exceed = 0
   for (let round = 0; round < rounds; round++) {
     const [small, large] = [make(from.bytes), make(to.bytes)]

@@ -1,28 +1,28 @@
-// What the law "work is linear in the bytes received" is tried on: a way to make an input of any size, and what is done with it.
+// A shape: builds an input of any size, and the parser or patch that processes it, to test that work is linear in the input.
 
 import type { Random } from '../kit/seeded-random.js'
 
 export interface Shape {
-  /** The parser or patch that it is for. */
+  /** Parser or patch type. */
   readonly subject: string
   readonly name: string
-  /** Makes an input of about so many bytes, and what is to be measured. */
+  /** Builds an input of about this many bytes, and the function to measure. */
   readonly prepare: (bytes: number, random: Random) => () => unknown
-  /** The largest input that the server lets through to this parser. */
+  /** Maximum input of this parser. */
   readonly maxBytes: number
-  /** From which size on caches are of no use any more, and no quicker way is taken: below it, the same work is quicker. */
+  /** First measured size: below it, caches and fast paths make the work cheaper. */
   readonly settledBytes?: number
 }
 
-/** The largest body of a request. */
-export const largestBody = 3 * 1024 * 1024
-/** All headers of a request together. */
-export const largestHeaders = 64 * 1024
+/** Maximum request body. */
+export const maxBodyBytes = 3 * 1024 * 1024
+/** Maximum total of request headers. */
+export const maxHeaderBytes = 64 * 1024
 
-/** So many times a text that about fills the bytes. */
+/** Repeats a string to about this many bytes. */
 export const fill = (unit: string, bytes: number): string => unit.repeat(Math.max(1, Math.floor(bytes / unit.length)))
 
-/** Different texts, joined, that about fill the bytes. */
+/** Joins different strings to about this many bytes. */
 export function fillWith(make: (index: number) => string, separator: string, bytes: number): string {
   const parts: string[] = []
   for (let length = 0, i = 0; length < bytes; i++) {
@@ -33,7 +33,7 @@ export function fillWith(make: (index: number) => string, separator: string, byt
   return parts.join(separator)
 }
 
-/** How many items of a size fill the bytes. */
+/** Number of items of a size that fill the bytes. */
 export const countFor = (bytes: number, itemBytes: number): number => Math.max(1, Math.floor(bytes / itemBytes))
 
 export const listOf = <T>(count: number, make: (index: number) => T): readonly T[] => Array.from({ length: count }, (_, i) => make(i))
@@ -41,7 +41,7 @@ export const listOf = <T>(count: number, make: (index: number) => T): readonly T
 export const recordOf = <T>(count: number, make: (index: number) => readonly [string, T]): { readonly [name: string]: T } =>
   Object.fromEntries(listOf(count, make))
 
-/** Runs what may refuse its input: a refusal is an answer, too. */
+/** Runs a function that may reject its input. */
 export function attempt(act: () => unknown): unknown {
   try {
     return act()

@@ -1,19 +1,19 @@
-// Whether reads and lists show one state that was, and not an older one than they may.
+// Checks that reads and lists show one state of the history that is fresh enough.
 
-import { someState } from './check-writes.js'
+import { hadStateDuring } from './check-writes.js'
 import type { Freshness, Listing, Read, Version } from './history.js'
 import type { Timeline } from './timeline.js'
 import type { Findings } from './violation.js'
 
 export function checkRead(timeline: Timeline, read: Read, findings: Findings): void {
   const { key, found, freshness } = read
-  const least = leastOf(timeline, read, freshness)
+  const least = minRevision(timeline, read, freshness)
   if (least === undefined) return
   const next = found === undefined ? undefined : timeline.next(key, found.revision)
   if (found !== undefined && next !== undefined && next.revision <= least) {
     findings.add(
-      'a stale read',
-      `${key} was shown at revision ${found.revision}, although ${next.revision} came next and ${least} was due`,
+      'stale read',
+      `${key} was read at revision ${found.revision}, but ${next.revision} followed and revision ${least} is required`,
       {
         keys: [key],
         revision: found.revision,
@@ -21,8 +21,8 @@ export function checkRead(timeline: Timeline, read: Read, findings: Findings): v
       },
     )
   }
-  if (found === undefined && freshness === 'recent' && !someState(timeline, read, (version) => version === undefined)) {
-    findings.add('a stale read', `${key} was said not to be there, and was there all the time`, {
+  if (found === undefined && freshness === 'recent' && !hadStateDuring(timeline, read, (version) => version === undefined)) {
+    findings.add('stale read', `${key} was read as absent, but existed during the whole request`, {
       keys: [key],
       revision: least,
       record: read,
@@ -30,8 +30,8 @@ export function checkRead(timeline: Timeline, read: Read, findings: Findings): v
   }
 }
 
-/** The revision that an answer must include; undefined when it may be of any time. */
-function leastOf(timeline: Timeline, { startMs }: { readonly startMs: number }, freshness: Freshness): number | undefined {
+/** Minimum revision of the response; undefined if any is allowed. */
+function minRevision(timeline: Timeline, { startMs }: { readonly startMs: number }, freshness: Freshness): number | undefined {
   if (freshness === 'any') return undefined
   if (freshness === 'recent') return timeline.knownBy(startMs)
   return 'least' in freshness ? freshness.least : freshness.exactly
@@ -45,40 +45,41 @@ export function checkListing(timeline: Timeline, listing: Listing, findings: Fin
   const add = (rule: string, text: string, key?: string): void =>
     findings.add(rule, text, { keys: key === undefined ? [] : [key], revision: first.revision, record: listing })
   const other = pages.find(({ revision }) => revision !== first.revision)
-  if (other !== undefined) add('mixed pages', `the first page is of revision ${first.revision}, a later one of ${other.revision}`)
+  if (other !== undefined)
+    add('pages of different revisions', `the first page has revision ${first.revision}, a later one ${other.revision}`)
   const misplaced = versions.find(({ key }, index) => index > 0 && key <= (versions[index - 1]?.key ?? ''))
-  if (misplaced !== undefined) add('order of a list', `${misplaced.key} comes twice, or too late`, misplaced.key)
-  const least = leastOf(timeline, listing, freshness) ?? 0
-  if (first.revision < least) add('a stale list', `the list is of revision ${first.revision}, and ${least} was due`)
+  if (misplaced !== undefined) add('list order', `${misplaced.key} is repeated or out of order`, misplaced.key)
+  const least = minRevision(timeline, listing, freshness) ?? 0
+  if (first.revision < least) add('stale list', `the list has revision ${first.revision}, but ${least} is required`)
   if (typeof freshness === 'object' && 'exactly' in freshness && first.revision !== freshness.exactly)
-    add('a list of another state', `the list is of revision ${first.revision}, and not of ${freshness.exactly}`)
+    add('list at a wrong revision', `the list has revision ${first.revision} instead of ${freshness.exactly}`)
   compareState(timeline, { listing, versions, revision: first.revision }, add)
 }
 
-interface Compared {
+interface ListedState {
   readonly listing: Listing
   readonly versions: readonly Version[]
   readonly revision: number
 }
 
-/** Everything in it was there then, and what was there is in it. */
+/** Compares the list with the state at its revision. */
 function compareState(
   timeline: Timeline,
-  { listing, versions, revision }: Compared,
+  { listing, versions, revision }: ListedState,
   add: (rule: string, text: string, key: string) => void,
 ): void {
-  const shown = new Map(versions.map((version) => [version.key, version]))
+  const listed = new Map(versions.map((version) => [version.key, version]))
   const lastKey = listing.isWhole ? undefined : versions.at(-1)?.key
-  for (const key of new Set([...timeline.keys, ...shown.keys()])) {
+  for (const key of new Set([...timeline.keys, ...listed.keys()])) {
     if (lastKey !== undefined && key > lastKey) continue
     const last = timeline.lastOf(key, revision)
     if (last === 'unclear' || (lastKey === undefined && !listing.isWhole)) continue
     const expected = listing.group === undefined || last?.version?.group === listing.group ? last?.version : undefined
-    const found = shown.get(key)
+    const found = listed.get(key)
     if (expected?.revision !== found?.revision) {
-      const was = expected === undefined ? 'was not in it' : `was at revision ${expected.revision}`
-      const is = found === undefined ? 'leaves it out' : `shows revision ${found.revision}`
-      add('a list of no state', `at revision ${revision} ${key} ${was}, and the list ${is}`, key)
+      const was = expected === undefined ? 'did not exist' : `was at revision ${expected.revision}`
+      const is = found === undefined ? 'omits it' : `shows revision ${found.revision}`
+      add('inconsistent list', `at revision ${revision} ${key} ${was}, and the list ${is}`, key)
     }
   }
 }

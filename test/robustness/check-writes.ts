@@ -1,135 +1,141 @@
-// Whether writes are linearizable: every revision was made by one write whose conditions were true at that place in the order, in the order of
-// real time; what was acknowledged is there, what was refused is not, what is in doubt is there once or not at all.
+// Checks that writes are linearizable: each revision is by one write whose preconditions were met, in the order of time. Acknowledged
+// writes exist, rejected ones do not, writes with unknown result exist at most once. A unique write ID in the object identifies each write.
 
 import type { Write } from './history.js'
-import { type Happening, isWrite, markOf, type Timeline } from './timeline.js'
+import { isWrite, type Timeline, type TimelineEvent, writeIdOf } from './timeline.js'
 import type { Findings } from './violation.js'
 
 export function checkWrites(timeline: Timeline, records: readonly Write[], findings: Findings): void {
   const writes = records.filter(isWrite)
-  const byMark = new Map(writes.filter(({ mark }) => mark !== '').map((write) => [write.mark, write]))
+  const byWriteId = new Map(writes.filter(({ writeId }) => writeId !== '').map((write) => [write.writeId, write]))
   for (const { first, second } of timeline.contradictions) {
-    findings.add('one revision, two meanings', `revision ${first.revision} is told of in two ways`, {
+    findings.add('contradictory revision', `revision ${first.revision} has two different contents`, {
       keys: [first.key, second.key],
       revision: first.revision,
     })
   }
-  checkMarks(timeline, findings)
+  checkWriteIds(timeline, findings)
   const deletions = new Deletions(writes)
-  for (const key of timeline.keys) checkChain({ timeline, findings, byMark, deletions }, key)
+  for (const key of timeline.keys) checkChain({ timeline, findings, byWriteId, deletions }, key)
   for (const write of writes) {
     checkAcknowledged(timeline, write, findings)
-    checkRefused(timeline, write, findings)
+    checkRejected(timeline, write, findings)
   }
   checkDeletions(timeline, { writes, deletions }, findings)
 }
 
-/** A mark that shows up at two revisions was written twice. */
-function checkMarks(timeline: Timeline, findings: Findings): void {
-  const places = new Map<string, Happening>()
-  for (const happening of timeline.happenings) {
-    if (happening.version === undefined) continue
-    const mark = markOf(happening.version)
-    const before = places.get(mark)
+/** A write ID in two revisions means that its write was applied twice. */
+function checkWriteIds(timeline: Timeline, findings: Findings): void {
+  const eventsByWriteId = new Map<string, TimelineEvent>()
+  for (const event of timeline.events) {
+    if (event.version === undefined) continue
+    const writeId = writeIdOf(event.version)
+    const before = eventsByWriteId.get(writeId)
     if (before !== undefined) {
-      findings.add('a write happened twice', `${mark} made revision ${before.revision} and revision ${happening.revision}`, {
-        keys: [happening.key],
-        revision: happening.revision,
+      findings.add('write applied twice', `${writeId} made revision ${before.revision} and revision ${event.revision}`, {
+        keys: [event.key],
+        revision: event.revision,
       })
     }
-    places.set(mark, happening)
+    eventsByWriteId.set(writeId, event)
   }
 }
 
-interface Chaining {
+interface ChainContext {
   readonly timeline: Timeline
   readonly findings: Findings
-  readonly byMark: ReadonlyMap<string, Write>
+  readonly byWriteId: ReadonlyMap<string, Write>
   readonly deletions: Deletions
 }
 
-function checkChain({ timeline, findings, byMark, deletions }: Chaining, key: string): void {
-  let previous: Happening | undefined
-  for (const happening of timeline.chain(key)) {
-    const isClear = timeline.isCovered({ from: previous?.revision ?? timeline.base, to: happening.revision })
-    const write = happening.version === undefined ? undefined : byMark.get(markOf(happening.version))
-    const add = (rule: string, text: string): void => findings.add(rule, text, { keys: [key], revision: happening.revision })
-    if (happening.version === undefined) {
-      if (isClear && previous?.version === undefined) add('a deletion of nothing', `${key} was deleted without being there`)
-      else if (isClear && previous && deletions.claim(happening, previous) === undefined)
-        add('an invented deletion', `nobody can have deleted ${key} at revision ${happening.revision}`)
+function checkChain({ timeline, findings, byWriteId, deletions }: ChainContext, key: string): void {
+  let previous: TimelineEvent | undefined
+  for (const event of timeline.chain(key)) {
+    const isCovered = timeline.isCovered({ from: previous?.revision ?? timeline.base, to: event.revision })
+    const write = event.version === undefined ? undefined : byWriteId.get(writeIdOf(event.version))
+    const add = (rule: string, text: string): void => findings.add(rule, text, { keys: [key], revision: event.revision })
+    if (event.version === undefined) {
+      if (isCovered && previous?.version === undefined) add('delete of a missing object', `${key} was deleted but did not exist`)
+      else if (isCovered && previous && deletions.claim(event, previous) === undefined)
+        add('phantom delete', `no request can have deleted ${key} at revision ${event.revision}`)
     } else if (write === undefined || write.key !== key) {
-      add('an invented write', `nobody wrote ${markOf(happening.version)} to ${key}`)
+      add('phantom write', `no request wrote ${writeIdOf(event.version)} to ${key}`)
     } else {
-      if (isClear) for (const text of misfits(write, happening, previous)) add('conditions of a write', text)
+      if (isCovered) for (const text of contradictionsOf(write, event, previous)) add('violated precondition', text)
       const known = timeline.knownBy(write.startMs)
-      if (happening.revision <= known)
-        add('order of writes', `${write.mark} got revision ${happening.revision}, although ${known} had been seen before it was sent`)
+      if (event.revision <= known)
+        add('write order', `${write.writeId} has revision ${event.revision}, but ${known} was seen before it was sent`)
     }
-    previous = happening
+    previous = event
   }
 }
 
-/** What does not fit between a write, what it made, and what was there before. */
-function misfits(write: Write, made: Happening, previous: Happening | undefined): readonly string[] {
-  const [before, after] = [previous?.version, made.version]
+/** Contradictions between a write, its result and the previous version. */
+function contradictionsOf(write: Write, event: TimelineEvent, previous: TimelineEvent | undefined): readonly string[] {
+  const [before, after] = [previous?.version, event.version]
   if (after === undefined) return []
   const problems: string[] = []
   if (write.verb === 'create') {
-    if (before !== undefined) problems.push(`${write.mark} created ${write.key}, which was there with revision ${before.revision}`)
-    if (after.v !== write.mark || after.p !== '') problems.push(`${write.mark} created something else: v=${after.v} p=${after.p}`)
+    if (before !== undefined) problems.push(`${write.writeId} created ${write.key}, which existed at revision ${before.revision}`)
+    if (after.v !== write.writeId || after.p !== '') problems.push(`${write.writeId} created another object: v=${after.v} p=${after.p}`)
   } else if (before === undefined) {
-    problems.push(`${write.mark} changed ${write.key}, which was not there`)
+    problems.push(`${write.writeId} changed ${write.key}, which did not exist`)
   } else {
-    if (after.uid !== before.uid) problems.push(`${write.mark} changed the uid`)
+    if (after.uid !== before.uid) problems.push(`${write.writeId} changed the uid`)
     if (write.expectRevision !== undefined && write.expectRevision !== before.revision)
-      problems.push(`${write.mark} expected revision ${write.expectRevision}, and replaced revision ${before.revision}`)
+      problems.push(`${write.writeId} expected revision ${write.expectRevision}, and replaced revision ${before.revision}`)
     if (write.expectV !== undefined && write.expectV !== before.v)
-      problems.push(`${write.mark} expected v=${write.expectV}, and changed v=${before.v}`)
+      problems.push(`${write.writeId} expected v=${write.expectV}, and changed v=${before.v}`)
     if (write.verb === 'patch' && after.v !== before.v)
-      problems.push(`${write.mark} patched p only, and v went from ${before.v} to ${after.v}: a change was lost`)
+      problems.push(`${write.writeId} patched p only, but v changed from ${before.v} to ${after.v}: lost update`)
   }
   const group = write.group ?? before?.group
-  if (group !== undefined && group !== after.group) problems.push(`${write.mark} should have left group ${group}, not ${after.group}`)
+  if (group !== undefined && group !== after.group) problems.push(`${write.writeId} should have left group ${group}, not ${after.group}`)
   return problems
 }
 
-/** An acknowledged write is in history where the answer said. Deletions are looked at elsewhere: their answer names no revision. */
+/** An acknowledged write exists at its revision. Deletions are checked separately: their response has no revision. */
 function checkAcknowledged(timeline: Timeline, write: Write, findings: Findings): void {
   if (write.outcome.kind !== 'ok' || write.outcome.version === undefined) return
   const { version } = write.outcome
-  const made = markOf(version)
-  const place = { keys: [write.key], revision: version.revision }
-  if (timeline.isConcealed(version.revision))
-    findings.add('a lost write', `${write.mark} was acknowledged with revision ${version.revision}, and no watch ever told of it`, place)
-  if (made !== write.mark) findings.add('an answer to somebody else', `${write.mark} was answered with ${made}`, place)
+  const respondedId = writeIdOf(version)
+  const location = { keys: [write.key], revision: version.revision }
+  if (timeline.isMissingFromWatches(version.revision))
+    findings.add('lost write', `${write.writeId} was acknowledged with revision ${version.revision}, but no watch delivered it`, location)
+  if (respondedId !== write.writeId)
+    findings.add('response of another request', `${write.writeId} got the response of ${respondedId}`, location)
 }
 
-/** What was refused did not happen, and there was a moment at which the refusal was right. */
-function checkRefused(timeline: Timeline, write: Write, findings: Findings): void {
-  const { outcome, key, mark } = write
+/** A rejected write was not applied, and the rejection was right at some time during the request. */
+function checkRejected(timeline: Timeline, write: Write, findings: Findings): void {
+  const { outcome, key, writeId } = write
   if (outcome.kind !== 'refused') return
-  const made = mark === '' ? undefined : timeline.chain(key).find(({ version }) => version !== undefined && markOf(version) === mark)
-  const place = { keys: [key], revision: made?.revision ?? timeline.knownBy(write.endMs), record: write }
-  if (made !== undefined)
-    findings.add('a refused write happened', `${mark} was refused with ${outcome.status}, and made revision ${made.revision}`, place)
-  const isRight = excuseOf(write)
+  const applied =
+    writeId === '' ? undefined : timeline.chain(key).find(({ version }) => version !== undefined && writeIdOf(version) === writeId)
+  const location = { keys: [key], revision: applied?.revision ?? timeline.knownBy(write.endMs), record: write }
+  if (applied !== undefined)
+    findings.add(
+      'rejected write applied',
+      `${writeId} was rejected with ${outcome.status}, but made revision ${applied.revision}`,
+      location,
+    )
+  const isRight = rejectionCondition(write)
   if (isRight === undefined) {
-    findings.add('an answer nobody expects', `${write.verb} of ${key} was refused: ${outcome.status} ${outcome.reason}`, place)
+    findings.add('unexpected rejection', `${write.verb} of ${key} was rejected: ${outcome.status} ${outcome.reason}`, location)
     return
   }
-  if (!someState(timeline, write, isRight))
+  if (!hadStateDuring(timeline, write, isRight))
     findings.add(
-      'a wrong refusal',
-      `${write.verb} ${mark} of ${key} was refused with ${outcome.status} (${outcome.reason}), which was not right at any moment of it`,
-      place,
+      'wrong rejection',
+      `${write.verb} ${writeId} of ${key} was rejected with ${outcome.status} (${outcome.reason}), which was wrong at every time of the request`,
+      location,
     )
 }
 
-type Excuse = (before: Happening['version']) => boolean
+type StateCondition = (before: TimelineEvent['version']) => boolean
 
-/** What must have been there for the refusal to be right; undefined when it never is. */
-function excuseOf({ outcome, verb, expectRevision, expectUid, expectV }: Write): Excuse | undefined {
+/** Condition under which the rejection is right; undefined if it never is. */
+function rejectionCondition({ outcome, verb, expectRevision, expectUid, expectV }: Write): StateCondition | undefined {
   if (outcome.kind !== 'refused') return undefined
   if (outcome.status === 429) return () => true
   if (outcome.status === 404 && verb !== 'create') return (before) => before === undefined
@@ -138,15 +144,15 @@ function excuseOf({ outcome, verb, expectRevision, expectUid, expectV }: Write):
   if (verb === 'create') return (before) => before !== undefined
   if (expectRevision !== undefined) return (before) => before?.revision !== expectRevision
   if (expectUid !== undefined) return (before) => before?.uid !== expectUid
-  // Without a condition the server tries again and again, and may give up when others are always quicker.
+  // Without a precondition the server retries, and may give up under contention.
   return () => true
 }
 
-/** Whether a key was in such a state at some moment of a request. */
-export function someState(
+/** True if the key met the condition at some time of the request, or its state is unknown. */
+export function hadStateDuring(
   timeline: Timeline,
   { key, startMs, endMs }: { readonly key: string; readonly startMs: number; readonly endMs: number },
-  isRight: Excuse,
+  isRight: StateCondition,
 ): boolean {
   const span = { from: timeline.knownBy(startMs), to: timeline.possibleBy(endMs) }
   const first = timeline.lastOf(key, span.from)
@@ -154,21 +160,21 @@ export function someState(
   return timeline.chain(key).some(({ revision, version }) => revision > span.from && revision <= span.to && isRight(version))
 }
 
-/** Which deletion made which event. An object is deleted once, so its uid decides. */
+/** Matches deletions and events by uid, because an object is deleted once. */
 class Deletions {
   readonly #acknowledged = new Map<string, Write[]>()
-  readonly #doubtful = new Map<string, Write[]>()
-  readonly #claimed = new Map<string, Happening>()
+  readonly #unknown = new Map<string, Write[]>()
+  readonly #claimed = new Map<string, TimelineEvent>()
 
   constructor(writes: readonly Write[]) {
     for (const write of writes) {
       if (write.verb !== 'delete') continue
       if (write.outcome.kind === 'ok') push(this.#acknowledged, write.outcome.uid ?? '', write)
-      if (write.outcome.kind === 'unknown') push(this.#doubtful, write.key, write)
+      if (write.outcome.kind === 'unknown') push(this.#unknown, write.key, write)
     }
   }
 
-  winners(uid: string): readonly Write[] {
+  successfulDeletes(uid: string): readonly Write[] {
     return this.#acknowledged.get(uid) ?? []
   }
 
@@ -176,16 +182,16 @@ class Deletions {
     return this.#acknowledged.keys()
   }
 
-  /** The deletion that can have made the event. */
-  claim(event: Happening, previous: Happening): Write | undefined {
+  /** The deletion that can have caused the event. */
+  claim(event: TimelineEvent, previous: TimelineEvent): Write | undefined {
     const uid = previous.version?.uid ?? ''
     this.#claimed.set(uid, event)
     const fits = ({ expectRevision, expectUid, startMs }: Write): boolean =>
       startMs <= event.seenMs && (expectRevision ?? previous.revision) === previous.revision && (expectUid ?? uid) === uid
-    return this.winners(uid).find(fits) ?? this.#doubtful.get(event.key)?.find(fits)
+    return this.successfulDeletes(uid).find(fits) ?? this.#unknown.get(event.key)?.find(fits)
   }
 
-  event(uid: string): Happening | undefined {
+  event(uid: string): TimelineEvent | undefined {
     return this.#claimed.get(uid)
   }
 }
@@ -196,18 +202,20 @@ function checkDeletions(
   findings: Findings,
 ): void {
   for (const uid of deletions.uids) {
-    const winners = deletions.winners(uid)
+    const winners = deletions.successfulDeletes(uid)
     const [first] = winners
     if (first === undefined) continue
     const revision = deletions.event(uid)?.revision ?? timeline.knownBy(first.endMs)
     if (winners.length > 1)
-      findings.add('two winners', `${first.key} (${uid}) was deleted ${winners.length} times`, { keys: [first.key], revision })
+      findings.add('precondition satisfied twice', `${first.key} (${uid}) was deleted ${winners.length} times`, {
+        keys: [first.key],
+        revision,
+      })
     if (deletions.event(uid) !== undefined) continue
     const last = timeline.chain(first.key).findLast(({ version }) => version?.uid === uid)
-    const until =
-      timeline.next(first.key, last?.revision ?? timeline.base)?.revision ?? timeline.happenings.at(-1)?.revision ?? timeline.base
+    const until = timeline.next(first.key, last?.revision ?? timeline.base)?.revision ?? timeline.events.at(-1)?.revision ?? timeline.base
     if (timeline.isCovered({ from: last?.revision ?? timeline.base, to: until }))
-      findings.add('a lost deletion', `the deletion of ${first.key} (${uid}) was acknowledged, and never happened`, {
+      findings.add('lost delete', `the deletion of ${first.key} (${uid}) was acknowledged, but not applied`, {
         keys: [first.key],
         revision,
       })
@@ -215,7 +223,7 @@ function checkDeletions(
   checkWinners(writes, findings)
 }
 
-/** Of all writes that expected one version of a key, one can have been right. */
+/** At most one of the writes with the same precondition can succeed. */
 function checkWinners(writes: readonly Write[], findings: Findings): void {
   const winners = new Map<string, Write>()
   for (const write of writes) {
@@ -223,10 +231,14 @@ function checkWinners(writes: readonly Write[], findings: Findings): void {
     const condition = `${write.key} at revision ${write.expectRevision}`
     const other = winners.get(condition)
     if (other !== undefined)
-      findings.add('two winners', `${other.mark || 'a deletion'} and ${write.mark || 'a deletion'} both replaced ${condition}`, {
-        keys: [write.key],
-        revision: write.expectRevision,
-      })
+      findings.add(
+        'precondition satisfied twice',
+        `${other.writeId || 'a deletion'} and ${write.writeId || 'a deletion'} both replaced ${condition}`,
+        {
+          keys: [write.key],
+          revision: write.expectRevision,
+        },
+      )
     winners.set(condition, write)
   }
 }

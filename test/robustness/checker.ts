@@ -1,4 +1,4 @@
-// Judges a history: a list of everything that should not be in it.
+// Checks a history (the records of all clients): returns the first violations of each rule, and their number.
 
 import { checkListing, checkRead } from './check-reads.js'
 import { checkWatch } from './check-watches.js'
@@ -9,7 +9,7 @@ import { Findings, type Violation } from './violation.js'
 
 export interface Verdict {
   readonly violations: readonly Violation[]
-  /** How often each rule was broken. */
+  /** Number of violations per rule. */
   readonly counts: ReadonlyMap<string, number>
   readonly timeline: Timeline
 }
@@ -19,9 +19,9 @@ export function judge(history: History): Verdict {
   const findings = new Findings(history)
   checkWrites(timeline, history.records.filter(isWrite), findings)
   for (const record of history.records) {
-    if (record.what === 'read') checkRead(timeline, record, findings)
-    if (record.what === 'list') checkListing(timeline, record, findings)
-    if (record.what === 'watch') checkWatch(timeline, record, findings)
+    if (record.type === 'read') checkRead(timeline, record, findings)
+    if (record.type === 'list') checkListing(timeline, record, findings)
+    if (record.type === 'watch') checkWatch(timeline, record, findings)
   }
   return { violations: findings.violations, counts: findings.counts, timeline }
 }

@@ -1,4 +1,4 @@
-// Loaded into a server (NODE_OPTIONS=--import): moves its wall clock by what the file in CLOCK_SHIFT_FILE says, whenever SIGUSR2 comes.
+// Loaded into a server (NODE_OPTIONS=--import): SIGUSR2 shifts its wall clock by the milliseconds in CLOCK_SHIFT_FILE.
 
 import { readFileSync } from 'node:fs'
 

@@ -1,20 +1,20 @@
-// Replicas on a real etcd, each behind its own network to every member, so that each can be cut off alone.
+// System under test: replicas on a real etcd, each behind its own proxy to every member, so that a replica can be isolated.
 
 import { rmSync } from 'node:fs'
-import { EtcdCluster, whyNoEtcd } from '../etcd/etcd-cluster.js'
-import { TcpProxy } from '../etcd/tcp-proxy.js'
+import { EtcdCluster, whyNoEtcd } from '../../packages/server/test/etcd/etcd-cluster.js'
+import { TcpProxy } from '../../packages/server/test/etcd/tcp-proxy.js'
 import { newFolder } from '../kit/server-process.js'
-import { addressFlag } from './addresses.js'
 import { Replica } from './replica.js'
+import { addressFlag } from './service-addresses.js'
 import { type Fault, pause, processFaults, type Subject } from './subject.js'
 
 export interface EtcdSubjectOptions {
   readonly replicas: number
   readonly members: number
-  readonly forgets: boolean
+  readonly compactsHistory: boolean
 }
 
-export async function startEtcdSubject({ replicas: count, members, forgets }: EtcdSubjectOptions): Promise<Subject> {
+export async function startEtcdSubject({ replicas: count, members, compactsHistory }: EtcdSubjectOptions): Promise<Subject> {
   if (whyNoEtcd !== undefined) throw new Error(whyNoEtcd)
   const cluster = await EtcdCluster.start({ members })
   const networks = await Promise.all(
@@ -26,7 +26,7 @@ export async function startEtcdSubject({ replicas: count, members, forgets }: Et
       addressFlag,
       '--storage-backend=etcd',
       `--etcd-servers=${servers}`,
-      `--etcd-compaction-interval=${forgets ? '2s' : '1h'}`,
+      `--etcd-compaction-interval=${compactsHistory ? '2s' : '1h'}`,
     ]
     return new Replica({ name: `r${i}`, dataDir: newFolder(), flags })
   })
@@ -36,9 +36,9 @@ export async function startEtcdSubject({ replicas: count, members, forgets }: Et
     name: `etcd, ${count} replicas, ${members} members`,
     replicas,
     faults: [processFaults(replicas), [...memberFaults(cluster, members), ...networkFaults(networks)]],
-    // A replica that makes its mirror anew has no history before that.
-    forgets: true,
-    leftOut: [],
+    // Always: a replica that rebuilds its local copy of the data has no earlier history, so 410 is allowed.
+    compactsHistory: true,
+    skippedFaults: [],
     heal: async () => {
       for (const proxy of networks.flat()) {
         proxy.delay(0)
@@ -65,16 +65,16 @@ function memberFaults(cluster: EtcdCluster, members: number): readonly Fault[] {
   const all = Array.from({ length: members }, (_, index) => index)
   return [
     {
-      name: 'leader of etcd killed',
-      happen: async (random) => down([await cluster.leader()], random.below(1500)),
+      name: 'kill -9 of the etcd leader',
+      inject: async (random) => down([await cluster.leader()], random.below(1500)),
     },
     {
-      name: 'member of etcd killed',
-      happen: (random) => down([random.below(members)], random.below(2500)),
+      name: 'kill -9 of an etcd member',
+      inject: (random) => down([random.below(members)], random.below(2500)),
     },
     {
-      name: 'SIGSTOP of a member of etcd',
-      happen: async (random) => {
+      name: 'SIGSTOP of an etcd member',
+      inject: async (random) => {
         const victim = random.below(members)
         cluster.signal(victim, 'SIGSTOP')
         await pause(random.below(5000))
@@ -82,9 +82,9 @@ function memberFaults(cluster: EtcdCluster, members: number): readonly Fault[] {
       },
     },
     {
-      name: 'quorum of etcd lost',
-      // Sometimes for longer than a write waits before it fails.
-      happen: (random) => down(all.slice(0, Math.floor(members / 2) + 1), random.below(4) === 0 ? 11_500 : 500 + random.below(3500)),
+      name: 'loss of the etcd quorum',
+      // Sometimes longer than the timeout of a write.
+      inject: (random) => down(all.slice(0, Math.floor(members / 2) + 1), random.below(4) === 0 ? 11_500 : 500 + random.below(3500)),
     },
   ]
 }
@@ -92,23 +92,23 @@ function memberFaults(cluster: EtcdCluster, members: number): readonly Fault[] {
 function networkFaults(networks: readonly (readonly TcpProxy[])[]): readonly Fault[] {
   return [
     {
-      name: 'connections to etcd cut',
-      happen: async (random) => {
+      name: 'reset of connections to etcd',
+      inject: async (random) => {
         for (const proxy of random.pick(networks)) proxy.cut()
       },
     },
     {
-      name: 'a replica cut off',
-      happen: async (random) => {
+      name: 'network partition of a replica',
+      inject: async (random) => {
         const proxies = random.pick(networks)
-        for (const proxy of proxies) proxy.swallow()
+        for (const proxy of proxies) proxy.dropAll()
         await pause(200 + random.below(5000))
         for (const proxy of proxies) proxy.heal()
       },
     },
     {
       name: 'slow network to etcd',
-      happen: async (random) => {
+      inject: async (random) => {
         const proxies = random.pick(networks)
         for (const proxy of proxies) proxy.delay(5 + random.below(150))
         await pause(500 + random.below(2500))

@@ -1,20 +1,20 @@
-// What clients did and saw, as plain records: the only thing that the checker knows of a run.
+// History of a run as plain records: operations of clients and their results, the only input of the checker.
 //
-// Every write carries a mark of its own, so that what is seen later tells who wrote it. A creation or an update sets `v` to its mark and
-// empties `p`; a patch sets `p` to its mark and must leave `v` as it was. Times are of one clock, that of the process that runs all clients.
+// Every write carries a unique write ID. Create and update set `v` to the write ID and clear `p`; a patch sets `p` and must keep `v`.
+// All times are from the clock of the client process.
 
-/** One version of one object, as somebody saw it. */
+/** One version of an object, as a client saw it. */
 export interface Version {
   readonly key: string
   readonly uid: string
   readonly revision: number
   readonly v: string
   readonly p: string
-  /** A label, for selectors. */
+  /** Label for selectors. */
   readonly group: string
 }
 
-interface Deed {
+interface Operation {
   readonly client: string
   readonly server: string
   readonly startMs: number
@@ -24,36 +24,36 @@ interface Deed {
 export type WriteVerb = 'create' | 'update' | 'patch' | 'delete'
 
 export type WriteOutcome =
-  /** A deletion has only a uid. */
+  /** A delete response has only a uid. */
   | { readonly kind: 'ok'; readonly version?: Version; readonly uid?: string }
-  /** It did not happen, and will not. */
+  /** Rejected: not applied. */
   | { readonly kind: 'refused'; readonly status: number; readonly reason: string }
-  /** No answer, or one that leaves open whether it happened. */
+  /** No response, or an ambiguous one. */
   | { readonly kind: 'unknown'; readonly why: string }
 
-export interface Write extends Deed {
-  readonly what: 'write'
+export interface Write extends Operation {
+  readonly type: 'write'
   readonly verb: WriteVerb
   readonly key: string
-  /** Empty for a deletion. */
-  readonly mark: string
-  /** Left out: the group stays as it is. */
+  /** Empty for deletes. */
+  readonly writeId: string
+  /** Undefined: the group does not change. */
   readonly group?: string
-  /** What must be so for the write to happen: the version, the uid, the value of `v`. */
+  /** Preconditions: resourceVersion, uid, value of `v`. */
   readonly expectRevision?: number
   readonly expectUid?: string
   readonly expectV?: string
   readonly outcome: WriteOutcome
 }
 
-/** How new an answer must be: of now, any, at least or exactly of a revision. */
+/** Required freshness: latest, any, at least or exactly a revision. */
 export type Freshness = 'recent' | 'any' | { readonly least: number } | { readonly exactly: number }
 
-export interface Read extends Deed {
-  readonly what: 'read'
+export interface Read extends Operation {
+  readonly type: 'read'
   readonly key: string
   readonly freshness: Freshness
-  /** Undefined: it was not there. */
+  /** Undefined: not found. */
   readonly found: Version | undefined
 }
 
@@ -62,36 +62,36 @@ export interface Page {
   readonly versions: readonly Version[]
 }
 
-export interface Listing extends Deed {
-  readonly what: 'list'
+export interface Listing extends Operation {
+  readonly type: 'list'
   readonly freshness: Freshness
   readonly group: string | undefined
   readonly pages: readonly Page[]
-  /** False: a later page could not be had, and the list is only a beginning. */
+  /** False: a later page failed, so the list is incomplete. */
   readonly isWhole: boolean
 }
 
-export interface Seen {
+export interface SeenObject {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK'
   readonly atMs: number
   readonly revision: number
-  /** Of a bookmark: nothing. */
+  /** Undefined for bookmarks. */
   readonly version?: Version
 }
 
-export interface Watching extends Deed {
-  readonly what: 'watch'
-  /** Everything after this revision; or the state first, of now or of any time. */
+export interface WatchRecord extends Operation {
+  readonly type: 'watch'
+  /** Start: after a revision, or with the initial state, latest or any. */
   readonly from: number | 'recent' | 'any'
   readonly group: string | undefined
-  readonly seen: readonly Seen[]
+  readonly seen: readonly SeenObject[]
   readonly ending: string
 }
 
-export type Record = Write | Read | Listing | Watching
+export type Record = Write | Read | Listing | WatchRecord
 
 export interface History {
   readonly records: readonly Record[]
-  /** Where the story begins: nothing was there. */
+  /** Revision at the start, without objects. */
   readonly base: number
 }

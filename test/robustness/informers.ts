@@ -1,4 +1,4 @@
-// An informer of our own client at every server: whatever happens to the servers, in the end it must hold what they hold.
+// An informer of our client at every server: after all faults its cache must equal the server.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -15,7 +15,7 @@ import {
 import type { ServerProcess } from '../kit/server-process.js'
 import type { Replica } from './replica.js'
 
-/** Goes to wherever the server listens now. */
+/** Connects to the current address of the server. */
 class ReplicaTransport implements Transport {
   readonly #replica: Replica
   #server: ServerProcess | undefined
@@ -38,7 +38,7 @@ class ReplicaTransport implements Transport {
   }
 
   openSocket(): Promise<MessageSocket> {
-    return Promise.reject(new Error('nothing here needs one'))
+    return Promise.reject(new Error('WebSockets are not used here'))
   }
 
   close(): void {
@@ -46,61 +46,63 @@ class ReplicaTransport implements Transport {
   }
 }
 
-const refOfConfigMaps = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true }
+const configMapRef = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', namespaced: true }
 
-/** What tells two states of an object apart. */
+/** Identifies a version of an object. */
 const stateOf = ({ metadata, data }: ConfigMap): string => JSON.stringify([metadata?.uid, metadata?.resourceVersion, data])
 
 export class Informers {
   readonly #members: readonly { readonly replica: Replica; readonly client: Client; readonly informer: Informer<ConfigMap> }[]
-  /** What listeners were told of, as they would have kept it. */
-  readonly #heard: readonly Map<string, ConfigMap>[]
+  /** State built from the events of the listeners. */
+  readonly #received: readonly Map<string, ConfigMap>[]
   readonly problems: string[] = []
   changes = 0
 
   constructor(replicas: readonly Replica[], namespace: string) {
     this.#members = replicas.map((replica) => {
       const client = new Client({ transport: new ReplicaTransport(replica), retries: 0 })
-      const informer = client.collection<ConfigMap>(refOfConfigMaps, namespace).inform({
+      const informer = client.collection<ConfigMap>(configMapRef, namespace).inform({
         limit: 3,
-        backOff: { firstMs: 20, mostMs: 500 },
+        backOff: { firstMs: 20, maxMs: 500 },
         indexes: { group: ({ metadata }) => metadata?.labels?.['group'] },
       })
       return { replica, client, informer }
     })
-    this.#heard = this.#members.map(({ replica, informer }) => {
-      const heard = new Map<string, ConfigMap>()
+    this.#received = this.#members.map(({ replica, informer }) => {
+      const received = new Map<string, ConfigMap>()
       informer.onChange(({ type, object, old }) => {
         this.changes += 1
         const name = object.metadata?.name ?? ''
-        const known = heard.get(name)
+        const known = received.get(name)
         if ((type === 'add') !== (known === undefined))
-          this.problems.push(`the informer at ${replica.name} told of an ${type} of ${name} out of turn`)
+          this.problems.push(`the informer at ${replica.name} emitted ${type} of ${name} out of order`)
         if (type === 'update' && old !== known)
-          this.problems.push(`the informer at ${replica.name} told of another ${name} before the update`)
-        if (type === 'delete') heard.delete(name)
-        else heard.set(name, object)
+          this.problems.push(`the informer at ${replica.name} emitted an update of ${name} with a wrong old object`)
+        if (type === 'delete') received.delete(name)
+        else received.set(name, object)
       })
-      return heard
+      return received
     })
   }
 
-  /** When all is well: each holds what its server lists, and so do those who only listened, and the index. */
+  /** After healing: the cache, the state of the listeners and the index equal the list of the server. */
   async finish(untilMs: number): Promise<void> {
     for (const [i, { replica, client, informer }] of this.#members.entries()) {
-      const list = await client.collection<ConfigMap>(refOfConfigMaps, informer.list()[0]?.metadata?.namespace ?? 'robust').list()
-      const wanted = new Map(list.items.map((item) => [item.metadata?.name ?? '', stateOf(item)]))
-      const isSame = (held: Iterable<ConfigMap>): boolean => {
-        const all = [...held]
-        return all.length === wanted.size && all.every((item) => wanted.get(item.metadata?.name ?? '') === stateOf(item))
+      const list = await client.collection<ConfigMap>(configMapRef, informer.list()[0]?.metadata?.namespace ?? 'robust').list()
+      const expected = new Map(list.items.map((item) => [item.metadata?.name ?? '', stateOf(item)]))
+      const isSame = (objects: Iterable<ConfigMap>): boolean => {
+        const all = [...objects]
+        return all.length === expected.size && all.every((item) => expected.get(item.metadata?.name ?? '') === stateOf(item))
       }
       while (!isSame(informer.list()) && performance.now() < untilMs) await sleep(20)
       if (!isSame(informer.list()))
-        this.problems.push(`the informer at ${replica.name} holds ${informer.list().length} objects, not the ${wanted.size} of its server`)
-      if (!isSame(this.#heard[i]?.values() ?? []))
-        this.problems.push(`those who listen to the informer at ${replica.name} know something else`)
+        this.problems.push(
+          `the informer at ${replica.name} holds ${informer.list().length} objects, not the ${expected.size} of its server`,
+        )
+      if (!isSame(this.#received[i]?.values() ?? []))
+        this.problems.push(`the listeners of the informer at ${replica.name} have another state`)
       const indexed = informer.store.indexValues('group').flatMap((value) => informer.byIndex('group', value))
-      if (!isSame(indexed)) this.problems.push(`the index of the informer at ${replica.name} has something else`)
+      if (!isSame(indexed)) this.problems.push(`the index of the informer at ${replica.name} has other objects`)
     }
   }
 

@@ -1,30 +1,37 @@
-// One server with the embedded store, on a small disk that can be filled, if this process may mount one.
+// System under test: one server with the embedded store, on a small disk that can be filled if this process may mount one.
 
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { newFolder } from '../kit/server-process.js'
-import { addressFlag } from './addresses.js'
 import { Replica } from './replica.js'
+import { addressFlag } from './service-addresses.js'
 import { type Fault, pause, processFaults, type Subject } from './subject.js'
 
-/** So much that the store uses its log, until the disk is filled: then it goes without. */
+/** Large enough for the write-ahead log, until the disk is filled. */
 const diskMegabytes = 400
 
-export async function startLmdbSubject({ forgets }: { readonly forgets: boolean }): Promise<Subject> {
+interface SubjectOptions {
+  readonly compactsHistory: boolean
+  /** Worker processes; default: the server is one process. */
+  readonly workers?: number
+}
+
+export async function startLmdbSubject({ compactsHistory, workers = 1 }: SubjectOptions): Promise<Subject> {
   const disk = newFolder()
   const isMounted = tryMount(disk)
   const dataDir = join(disk, 'data')
   mkdirSync(dataDir)
-  const replica = new Replica({ name: 's0', dataDir, flags: [addressFlag, `--etcd-compaction-interval=${forgets ? '2s' : '1h'}`] })
+  const flags = [addressFlag, `--etcd-compaction-interval=${compactsHistory ? '2s' : '1h'}`, `--workers=${workers}`]
+  const replica = new Replica({ name: 's0', dataDir, flags })
   await replica.start()
   const filler = join(disk, 'filler')
   return {
-    name: 'lmdb',
+    name: workers === 1 ? 'lmdb' : `lmdb with ${workers} workers`,
     replicas: [replica],
-    faults: [processFaults([replica]), isMounted ? [fullDisk(filler)] : []],
-    forgets,
-    leftOut: isMounted ? [] : ['full disk (mounting a small disk is not allowed here)'],
+    faults: [processFaults([replica]), isMounted ? [fullDisk(filler)] : [], workers === 1 ? [] : workerFaults(replica)],
+    compactsHistory,
+    skippedFaults: isMounted ? [] : ['full disk (mounting a small disk is not allowed here)'],
     heal: async () => rmSync(filler, { force: true }),
     close: async () => {
       await replica.close()
@@ -43,11 +50,51 @@ function tryMount(folder: string): boolean {
   }
 }
 
+function workerFaults(replica: Replica): readonly Fault[] {
+  const signal = (pid: number, name: NodeJS.Signals): void => {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // The worker has ended.
+    }
+  }
+  return [
+    {
+      name: 'kill -9 of a worker',
+      inject: async (random) => {
+        const workers = childrenOf(replica.server?.pid)
+        if (workers.length > 0) signal(random.pick(workers), 'SIGKILL')
+        await pause(random.below(1500))
+      },
+    },
+    {
+      name: 'SIGSTOP of a worker',
+      inject: async (random) => {
+        const workers = childrenOf(replica.server?.pid)
+        if (workers.length === 0) return pause(200)
+        const pid = random.pick(workers)
+        signal(pid, 'SIGSTOP')
+        await pause(100 + random.below(2500))
+        signal(pid, 'SIGCONT')
+      },
+    },
+  ]
+}
+
+/** Process ids of the workers of a server. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
 function fullDisk(filler: string): Fault {
   return {
     name: 'full disk',
-    happen: async (random) => {
-      fill(filler)
+    inject: async (random) => {
+      fillDisk(filler)
       await pause(300 + random.below(1500))
       rmSync(filler, { force: true })
       await pause(random.below(2000))
@@ -55,16 +102,16 @@ function fullDisk(filler: string): Fault {
   }
 }
 
-function fill(path: string): void {
+function fillDisk(path: string): void {
   const file = openSync(path, 'w')
   try {
-    for (const size of [1 << 20, 4096]) while (writes(file, size));
+    for (const size of [1 << 20, 4096]) while (tryWrite(file, size));
   } finally {
     closeSync(file)
   }
 }
 
-function writes(file: number, size: number): boolean {
+function tryWrite(file: number, size: number): boolean {
   try {
     return writeSync(file, Buffer.alloc(size)) === size
   } catch {

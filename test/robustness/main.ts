@@ -1,23 +1,23 @@
-// `npm run robustness`: episodes of random clients and faults, one after another, until the time is up.
+// `npm run robustness`: runs episodes with random clients and faults until the time is up.
 
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
 import { runEpisode } from './episode.js'
 import { startLmdbSubject } from './lmdb-subject.js'
-import { summaryOf, Totals, tellViolations } from './report.js'
+import { renderViolations, summaryOf, Totals } from './report.js'
 import type { Subject } from './subject.js'
 
-const usage = `npm run robustness -- [--engine lmdb,etcd1,etcd3] [--seconds 60] [--episode 20] [--seed N] [--quiet]
+const usage = `npm run robustness -- [--engine lmdb,workers,etcd1,etcd3] [--seconds 60] [--episode 20] [--seed N] [--quiet]
 
-  --engine    what to test: one server with the embedded store, one server on one etcd, three servers on three (default: all)
-  --seconds   how long for each of them (default 60)
-  --episode   how long one episode lasts; each begins with empty servers (default 20)
-  --seed      begin with this seed and not with a random one; an episode is repeated by its own seed and --seconds 1
-  --quiet     say nothing of single faults`
+  --engine    lmdb: one server; workers: one server with two worker processes; etcd1: one server on a one-member etcd; etcd3: three servers on a three-member etcd (default: all)
+  --seconds   duration per engine (default 60)
+  --episode   duration of an episode; each starts with empty servers (default 20)
+  --seed      seed of the first episode (default: random); repeat one episode with its seed and --seconds 1
+  --quiet     do not print single faults`
 
 const { values } = parseArgs({
   options: {
-    engine: { type: 'string', default: 'lmdb,etcd1,etcd3' },
+    engine: { type: 'string', default: 'lmdb,workers,etcd1,etcd3' },
     seconds: { type: 'string', default: '60' },
     episode: { type: 'string', default: '20' },
     seed: { type: 'string' },
@@ -30,19 +30,20 @@ if (values.help) {
   process.exit(0)
 }
 
-/** An even seed keeps history, an odd one forgets it quickly, so that both are repeated with the seed. */
-const forgetsFor = (seed: number): boolean => seed % 2 === 1
+/** Odd seeds compact history after 2 s, even seeds keep it, so that a seed repeats both. */
+const compactsHistoryFor = (seed: number): boolean => seed % 2 === 1
 
-const subjects: { readonly [name: string]: (forgets: boolean) => Promise<Subject> } = {
-  lmdb: (forgets) => startLmdbSubject({ forgets }),
-  etcd1: async (forgets) => (await import('./etcd-subject.js')).startEtcdSubject({ replicas: 1, members: 1, forgets }),
-  etcd3: async (forgets) => (await import('./etcd-subject.js')).startEtcdSubject({ replicas: 3, members: 3, forgets }),
+const subjects: { readonly [name: string]: (compactsHistory: boolean) => Promise<Subject> } = {
+  lmdb: (compactsHistory) => startLmdbSubject({ compactsHistory }),
+  workers: (compactsHistory) => startLmdbSubject({ compactsHistory, workers: 2 }),
+  etcd1: async (compactsHistory) => (await import('./etcd-subject.js')).startEtcdSubject({ replicas: 1, members: 1, compactsHistory }),
+  etcd3: async (compactsHistory) => (await import('./etcd-subject.js')).startEtcdSubject({ replicas: 3, members: 3, compactsHistory }),
 }
 
 const engines = values.engine.split(',')
 const unknown = engines.filter((name) => !(name in subjects))
 if (unknown.length > 0) {
-  console.error(`--engine: there is no ${unknown.join(', ')}; choose from ${Object.keys(subjects).join(', ')}`)
+  console.error(`--engine: unknown ${unknown.join(', ')}; choose from ${Object.keys(subjects).join(', ')}`)
   process.exit(2)
 }
 
@@ -61,23 +62,23 @@ for (const engine of engines) {
   totals.set(engine, total)
   const untilMs = performance.now() + Number(values.seconds) * 1000
   do {
-    console.log(`${engine}, seed ${seed}${forgetsFor(seed) ? ', history is forgotten after 2 s' : ''}`)
-    const subject = await subjects[engine]?.(forgetsFor(seed))
+    console.log(`${engine}, seed ${seed}${compactsHistoryFor(seed) ? ', history is compacted after 2 s' : ''}`)
+    const subject = await subjects[engine]?.(compactsHistoryFor(seed))
     if (subject === undefined) break
     running = subject
-    for (const what of subject.leftOut) console.log(`  left out: ${what}`)
+    for (const step of subject.skippedFaults) console.log(`  skipped: ${step}`)
     try {
-      const say = (line: string): void => (values.quiet ? undefined : console.log(`  ${line}`))
-      const result = await runEpisode(subject, { seed, seconds: Number(values.episode), say })
+      const log = (line: string): void => (values.quiet ? undefined : console.log(`  ${line}`))
+      const result = await runEpisode(subject, { seed, seconds: Number(values.episode), log })
       console.log(summaryOf(result))
       total.add(result)
       if (result.violations.length > 0) {
         total.failed += 1
-        console.log(tellViolations(result))
-        console.log(`  again: npm run robustness -- --engine ${engine} --seed ${seed} --episode ${values.episode} --seconds 1`)
+        console.log(renderViolations(result))
+        console.log(`  repeat with: npm run robustness -- --engine ${engine} --seed ${seed} --episode ${values.episode} --seconds 1`)
       }
     } catch (error) {
-      // Such as a server that does not start any more.
+      // For example a server that does not start.
       total.failed += 1
       console.log(`  FAILED: ${error instanceof Error ? error.stack : error}`)
     } finally {
@@ -88,5 +89,5 @@ for (const engine of engines) {
     seed += 1
   } while (performance.now() < untilMs)
 }
-for (const [engine, total] of totals) console.log(total.tell(engine))
+for (const [engine, total] of totals) console.log(total.render(engine))
 process.exit([...totals.values()].every(({ failed }) => failed === 0) ? 0 : 1)

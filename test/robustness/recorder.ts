@@ -1,50 +1,50 @@
-// Where all clients of a run write down what they did and saw, and what they know in common.
+// Records the operations of all clients of a run with their results, and the state that the clients share.
 
-import type { Wire, WireEvent } from '../kit/wire.js'
-import type { Record, Seen, Version } from './history.js'
+import type { JsonObject, WatchEvent } from '../kit/network/json-object.js'
+import type { Record, SeenObject, Version } from './history.js'
 
 export class Recorder {
   readonly records: Record[] = []
-  /** Answers that are no part of the history: failures of reads, refusals of watches. */
-  readonly troubles = new Map<string, number>()
-  /** Answers that are wrong whatever else happened. */
-  readonly wrongs: string[] = []
-  /** The newest version of each key that anybody saw. */
+  /** Responses outside of the history: failed reads, rejected watches. */
+  readonly problemCounts = new Map<string, number>()
+  /** Responses that are always wrong. */
+  readonly wrongResponses: string[] = []
+  /** Newest version of each key that a client saw. */
   readonly newest = new Map<string, Version>()
-  /** Revisions that were seen, for lists and watches of the past. */
+  /** Seen revisions, for lists and watches of the past. */
   readonly revisions: number[] = []
   isOver = false
-  /** Writes that were acknowledged so far. */
+  /** Number of acknowledged writes. */
   acknowledged = 0
-  #marks = 0
+  #writeIds = 0
 
-  note(record: Record): void {
+  record(record: Record): void {
     this.records.push(record)
-    if (record.what === 'write' && record.outcome.kind === 'ok') this.acknowledged += 1
+    if (record.type === 'write' && record.outcome.kind === 'ok') this.acknowledged += 1
   }
 
-  trouble(what: string): void {
-    this.troubles.set(what, (this.troubles.get(what) ?? 0) + 1)
+  countProblem(message: string): void {
+    this.problemCounts.set(message, (this.problemCounts.get(message) ?? 0) + 1)
   }
 
-  nextMark(client: string): string {
-    this.#marks += 1
-    return `${client}.${this.#marks}`
+  nextWriteId(client: string): string {
+    this.#writeIds += 1
+    return `${client}.${this.#writeIds}`
   }
 
-  saw(version: Version): Version {
+  recordVersion(version: Version): Version {
     const before = this.newest.get(version.key)
     if (before === undefined || before.revision < version.revision) this.newest.set(version.key, version)
-    this.passed(version.revision)
+    this.recordRevision(version.revision)
     return version
   }
 
-  passed(revision: number): void {
+  recordRevision(revision: number): void {
     if (revision > (this.revisions.at(-1) ?? 0)) this.revisions.push(revision)
   }
 }
 
-export function versionOf({ metadata, data }: Wire): Version {
+export function versionOf({ metadata, data }: JsonObject): Version {
   return {
     key: metadata.name,
     uid: metadata.uid,
@@ -55,8 +55,8 @@ export function versionOf({ metadata, data }: Wire): Version {
   }
 }
 
-export function seenOf({ type, object }: WireEvent, atMs: number): Seen {
+export function seenOf({ type, object }: WatchEvent, atMs: number): SeenObject {
   const revision = Number(object.metadata.resourceVersion)
   if (type === 'BOOKMARK') return { type, atMs, revision }
-  return { type: type as Seen['type'], atMs, revision, version: versionOf(object) }
+  return { type: type as SeenObject['type'], atMs, revision, version: versionOf(object) }
 }

@@ -1,13 +1,13 @@
-// One server of a run: it is killed, stopped and started again, while clients ask it for a connection each time.
+// One server of a run, which is killed, stopped and restarted. Clients get the current connection from it.
 
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ApiClient } from '../kit/api-client.js'
 import { repoRoot } from '../kit/paths.js'
-import { newFolder, ServerProcess } from '../kit/server-process.js'
+import { newFolder, ServerProcess, startAndKill } from '../kit/server-process.js'
 
-const startPatienceMs = 60_000
+const startTimeoutMs = 60_000
 
 export interface ReplicaOptions {
   readonly name: string
@@ -19,15 +19,15 @@ export interface ReplicaOptions {
 
 export class Replica {
   readonly name: string
-  /** Ends that nobody asked for. */
-  readonly surprises: string[] = []
+  /** Unexpected exits. */
+  readonly unexpectedExits: string[] = []
   readonly failedStarts: string[] = []
   readonly #options: ReplicaOptions
-  /** Not beside the data, whose disk may be full. */
+  /** Not in the data folder, whose disk may be full. */
   readonly #clockFolder: string
   readonly #clockFile: string
   #server: ServerProcess | undefined
-  #isChanging: Promise<void> = Promise.resolve()
+  #lastChange: Promise<void> = Promise.resolve()
 
   constructor(options: ReplicaOptions) {
     this.name = options.name
@@ -36,7 +36,7 @@ export class Replica {
     this.#clockFile = join(this.#clockFolder, 'shift')
   }
 
-  /** Undefined while it is down. */
+  /** Undefined while the server is down. */
   get client(): ApiClient | undefined {
     return this.#server?.client
   }
@@ -46,33 +46,35 @@ export class Replica {
   }
 
   start(): Promise<void> {
-    return this.#inTurn(() => this.#start())
+    return this.#serialize(() => this.#start())
   }
 
-  /** Kills it, with no chance to tidy up, and starts it again after a while. */
-  crash(downMs: number): Promise<void> {
-    return this.#inTurn(async () => {
-      const server = this.#leave()
+  /** Kills the server and restarts it after a delay; `startMs`: kills it again that long after the start. */
+  crash(downMs: number, startMs?: number): Promise<void> {
+    return this.#serialize(async () => {
+      const server = this.#detach()
       await server?.kill()
       await new Promise((resolve) => setTimeout(resolve, downMs))
+      const { dataDir, flags } = this.#options
+      if (startMs !== undefined) await startAndKill({ dataDir, flags }, startMs)
       await this.#start()
     })
   }
 
-  /** Ends it in good order and starts it again. */
+  /** Stops the server gracefully and restarts it. */
   restart(): Promise<void> {
-    return this.#inTurn(async () => {
-      const server = this.#leave()
+    return this.#serialize(async () => {
+      const server = this.#detach()
       const exit = await server?.stop()
       if (exit !== undefined && exit.code !== 0)
-        this.surprises.push(`${this.name} ended with ${exit.code ?? exit.signal} when asked to end`)
+        this.unexpectedExits.push(`${this.name} ended with ${exit.code ?? exit.signal} after SIGTERM`)
       await this.#start()
     })
   }
 
-  /** It stands still, and then goes on as if nothing had been. */
+  /** Suspends and resumes the process. */
   pause(ms: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialize(async () => {
       this.#server?.signal('SIGSTOP')
       await new Promise((resolve) => setTimeout(resolve, ms))
       this.#server?.signal('SIGCONT')
@@ -85,28 +87,28 @@ export class Replica {
   }
 
   close(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#leave()?.kill()
+    return this.#serialize(async () => {
+      await this.#detach()?.kill()
       rmSync(this.#clockFolder, { recursive: true, force: true })
     })
   }
 
-  /** Two faults at once must not start it twice. */
-  #inTurn(work: () => Promise<void>): Promise<void> {
-    const done = this.#isChanging.then(work)
-    this.#isChanging = done.catch(() => undefined)
+  /** Runs one change at a time: concurrent faults must not start the server twice. */
+  #serialize(work: () => Promise<void>): Promise<void> {
+    const done = this.#lastChange.then(work)
+    this.#lastChange = done.catch(() => undefined)
     return done
   }
 
-  #leave(): ServerProcess | undefined {
+  #detach(): ServerProcess | undefined {
     const server = this.#server
     this.#server = undefined
     return server
   }
 
-  /** As a supervisor does: a start that fails is tried again. */
+  /** Retries failed starts, as a supervisor does. */
   async #start(): Promise<void> {
-    const untilMs = performance.now() + startPatienceMs
+    const untilMs = performance.now() + startTimeoutMs
     for (;;) {
       try {
         return await this.#startOnce()
@@ -125,14 +127,14 @@ export class Replica {
       dataDir: this.#options.dataDir,
       flags: this.#options.flags,
       processor: this.#options.processor,
-      patienceMs: startPatienceMs,
+      timeoutMs: startTimeoutMs,
       environment: { NODE_OPTIONS: `--import=${shift}`, CLOCK_SHIFT_FILE: this.#clockFile },
     })
     this.#server = server
     void server.exited.then(({ code, signal }) => {
       if (this.#server !== server) return
       this.#server = undefined
-      this.surprises.push(`${this.name} ended by itself with ${code ?? signal}: ${server.stderr.slice(-2000)}`)
+      this.unexpectedExits.push(`${this.name} exited unexpectedly with ${code ?? signal}: ${server.stderr.slice(-2000)}`)
     })
   }
 }

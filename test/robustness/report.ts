@@ -1,4 +1,4 @@
-// The result of an episode in words.
+// Renders the results of episodes of `npm run robustness` as text.
 
 import type { EpisodeResult } from './episode.js'
 
@@ -9,29 +9,32 @@ export function summaryOf({
   watches,
   events,
   faults,
-  troubles,
+  problemCounts,
   holes,
   services,
-  informed,
-  families,
+  informerChanges,
+  ownerSets,
 }: EpisodeResult): string {
   const total = (counts: ReadonlyMap<string, number>): string =>
-    [...counts].map(([what, count]) => `${count} × ${what}`).join(', ') || 'none'
+    [...counts].map(([message, count]) => `${count} × ${message}`).join(', ') || 'none'
   return [
-    `  writes: ${writes.ok} acknowledged, ${writes.refused} refused, ${writes.unknown} in doubt; ${reads} reads, ${lists} lists; ${watches} watches with ${events} events; ${services} services, ${families} families; informers told of ${informed} changes`,
+    `  writes: ${writes.ok} acknowledged, ${writes.refused} rejected, ${writes.unknown} with unknown result; ${reads} reads, ${lists} lists; ${watches} watches with ${events} events; ${services} services, ${ownerSets} owners; informers reported ${informerChanges} changes`,
     `  faults: ${total(faults)}`,
-    `  answers and failures beside that: ${total(troubles)}`,
-    ...(holes > 0 ? [`  ${holes} stretches of history were seen by no watch, and checked less strictly`] : []),
+    `  other responses and failures: ${total(problemCounts)}`,
+    ...(holes > 0 ? [`  ${holes} gaps between watches, which are checked less strictly`] : []),
   ].join('\n')
 }
 
-export function tellViolations({ violations, counts }: EpisodeResult): string {
-  const lines = violations.flatMap(({ rule, text, story }) => [`  VIOLATION ${rule}: ${text}`, ...story.map((line) => `      ${line}`)])
+export function renderViolations({ violations, counts }: EpisodeResult): string {
+  const lines = violations.flatMap(({ rule, text, evidence }) => [
+    `  VIOLATION ${rule}: ${text}`,
+    ...evidence.map((line) => `      ${line}`),
+  ])
   const rules = [...counts].map(([rule, count]) => `${rule} × ${count}`).join(', ')
-  return [...lines, ...(rules === '' ? [] : [`  in all: ${rules}`])].join('\n')
+  return [...lines, ...(rules === '' ? [] : [`  total: ${rules}`])].join('\n')
 }
 
-/** What all episodes on one engine come to. */
+/** Totals of all episodes on one engine. */
 export class Totals {
   episodes = 0
   failed = 0
@@ -41,10 +44,10 @@ export class Totals {
     this.#results.push(result)
   }
 
-  tell(engine: string): string {
-    const sum = (of: (result: EpisodeResult) => number): number => this.#results.reduce((total, result) => total + of(result), 0)
+  render(engine: string): string {
+    const sum = (countOf: (result: EpisodeResult) => number): number => this.#results.reduce((total, result) => total + countOf(result), 0)
     const faults = sum((result) => [...result.faults.values()].reduce((total, count) => total + count, 0))
-    const writes = `${sum(({ writes: { ok } }) => ok)} writes acknowledged, ${sum(({ writes: { refused } }) => refused)} refused, ${sum(({ writes: { unknown } }) => unknown)} in doubt`
+    const writes = `${sum(({ writes: { ok } }) => ok)} writes acknowledged, ${sum(({ writes: { refused } }) => refused)} rejected, ${sum(({ writes: { unknown } }) => unknown)} with unknown result`
     const reads = `${sum(({ reads: count }) => count)} reads, ${sum(({ lists }) => lists)} lists, ${sum(({ watches }) => watches)} watches with ${sum(({ events }) => events)} events`
     return `${engine}: ${this.episodes} episodes, ${faults} faults; ${writes}; ${reads}; ${this.failed === 0 ? 'no violation' : `${this.failed} episodes with violations`}`
   }

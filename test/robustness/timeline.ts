@@ -1,40 +1,40 @@
-// What happened, put together from everything that anybody saw: one event for each revision, one chain of events for each key.
+// Timeline of a run, reconstructed from all records: one event per revision, one chain of events per key.
 
-import type { History, Record, Seen, Version, Watching, Write } from './history.js'
+import type { History, Record, SeenObject, Version, WatchRecord, Write } from './history.js'
 
-export interface Happening {
+export interface TimelineEvent {
   readonly revision: number
   readonly key: string
-  /** Undefined: it was deleted. */
+  /** Undefined: deleted. */
   readonly version: Version | undefined
-  /** Who says so. */
+  /** Record that proves the event. */
   readonly witness: Record
   readonly seenMs: number
 }
 
-/** Two witnesses that contradict each other. */
+/** Two records that contradict each other. */
 export interface Contradiction {
-  readonly first: Happening
-  readonly second: Happening
+  readonly first: TimelineEvent
+  readonly second: TimelineEvent
 }
 
 export interface Span {
-  /** Not included. */
+  /** Exclusive. */
   readonly from: number
-  /** Included. */
+  /** Inclusive. */
   readonly to: number
 }
 
 export class Timeline {
   readonly base: number
   /** In the order of revisions. */
-  readonly happenings: readonly Happening[]
+  readonly events: readonly TimelineEvent[]
   readonly contradictions: readonly Contradiction[]
-  /** Where no watch looked, so that something may have happened that nobody told of. */
+  /** Revisions without a watch, at which changes may be unknown. */
   readonly holes: readonly Span[]
-  readonly #chains = new Map<string, Happening[]>()
-  readonly #byRevision = new Map<number, Happening>()
-  readonly #told = new Set<number>()
+  readonly #chains = new Map<string, TimelineEvent[]>()
+  readonly #byRevision = new Map<number, TimelineEvent>()
+  readonly #watchedRevisions = new Set<number>()
   /** In the order of revisions. */
   readonly #inventories: readonly Inventory[]
   readonly #known: Steps
@@ -43,23 +43,23 @@ export class Timeline {
   constructor({ records, base }: History) {
     this.base = base
     const contradictions: Contradiction[] = []
-    for (const happening of records.flatMap(happeningsOf)) {
-      const before = this.#byRevision.get(happening.revision)
-      if (happening.witness.what === 'watch') this.#told.add(happening.revision)
-      if (before === undefined) this.#byRevision.set(happening.revision, happening)
-      else if (!isSame(before, happening)) contradictions.push({ first: before, second: happening })
-      else if (happening.seenMs < before.seenMs) this.#byRevision.set(happening.revision, happening)
+    for (const event of records.flatMap(provenEvents)) {
+      const before = this.#byRevision.get(event.revision)
+      if (event.witness.type === 'watch') this.#watchedRevisions.add(event.revision)
+      if (before === undefined) this.#byRevision.set(event.revision, event)
+      else if (!isSame(before, event)) contradictions.push({ first: before, second: event })
+      else if (event.seenMs < before.seenMs) this.#byRevision.set(event.revision, event)
     }
     this.contradictions = contradictions
-    this.happenings = [...this.#byRevision.values()].sort((a, b) => a.revision - b.revision)
-    for (const happening of this.happenings) {
-      const chain = this.#chains.get(happening.key)
-      if (chain === undefined) this.#chains.set(happening.key, [happening])
-      else chain.push(happening)
+    this.events = [...this.#byRevision.values()].sort((a, b) => a.revision - b.revision)
+    for (const event of this.events) {
+      const chain = this.#chains.get(event.key)
+      if (chain === undefined) this.#chains.set(event.key, [event])
+      else chain.push(event)
     }
     this.#inventories = records.flatMap(inventoryOf).sort((a, b) => a.revision - b.revision)
-    this.holes = holesOf(records, base, this.happenings.at(-1)?.revision ?? base)
-    this.#known = new Steps(records.flatMap(sightsOf), base)
+    this.holes = holesOf(records, base, this.events.at(-1)?.revision ?? base)
+    this.#known = new Steps(records.flatMap(seenRevisions), base)
     this.#possible = new Steps(this.#beginnings(records), base)
   }
 
@@ -67,26 +67,26 @@ export class Timeline {
     return this.#chains.keys()
   }
 
-  chain(key: string): readonly Happening[] {
+  chain(key: string): readonly TimelineEvent[] {
     return this.#chains.get(key) ?? []
   }
 
-  at(revision: number): Happening | undefined {
+  at(revision: number): TimelineEvent | undefined {
     return this.#byRevision.get(revision)
   }
 
-  /** The newest revision that anybody had seen by then: who asks for the newest state later must not be shown less. */
+  /** Newest revision that a client had seen by then: later consistent reads must not be older. */
   knownBy(ms: number): number {
     return this.#known.at(ms)
   }
 
-  /** The newest revision that can have existed by then. */
+  /** Newest revision that can exist by then. */
   possibleBy(ms: number): number {
     return Math.max(this.#possible.at(ms), this.#known.at(ms))
   }
 
-  /** The last event of a key up to a revision, if nothing can have been overlooked in between. */
-  lastOf(key: string, revision: number): Happening | undefined | 'unclear' {
+  /** Last event of a key up to a revision; unclear if one may be unknown. */
+  lastOf(key: string, revision: number): TimelineEvent | undefined | 'unclear' {
     const chain = this.chain(key)
     const last = chain[lastIndex(chain, revision)]
     if (this.isCovered({ from: last?.revision ?? this.base, to: revision })) return last
@@ -95,31 +95,31 @@ export class Timeline {
     return inventory.keys.has(key) || (last !== undefined && last.revision > inventory.revision) ? last : undefined
   }
 
-  next(key: string, revision: number): Happening | undefined {
+  next(key: string, revision: number): TimelineEvent | undefined {
     const chain = this.chain(key)
     return chain[lastIndex(chain, revision) + 1]
   }
 
-  /** What a key was like just before a revision. */
-  before(key: string, revision: number): Happening | undefined {
+  /** Version of a key just before a revision. */
+  before(key: string, revision: number): TimelineEvent | undefined {
     const chain = this.chain(key)
     return chain[lastIndex(chain, revision - 1)]
   }
 
-  /** Whether watches looked there, and none of them told of it. */
-  isConcealed(revision: number): boolean {
-    return !this.#told.has(revision) && this.isCovered({ from: revision - 1, to: revision })
+  /** True if watches covered the revision, but none delivered it. */
+  isMissingFromWatches(revision: number): boolean {
+    return !this.#watchedRevisions.has(revision) && this.isCovered({ from: revision - 1, to: revision })
   }
 
-  between({ from, to }: Span): readonly Happening[] {
-    return this.happenings.slice(lastIndex(this.happenings, from) + 1, lastIndex(this.happenings, to) + 1)
+  between({ from, to }: Span): readonly TimelineEvent[] {
+    return this.events.slice(lastIndex(this.events, from) + 1, lastIndex(this.events, to) + 1)
   }
 
   isCovered({ from, to }: Span): boolean {
     return !this.holes.some((hole) => hole.from < to && hole.to > from)
   }
 
-  /** Everything that was there at a revision, in the order of keys; undefined when that is not clear. */
+  /** State at a revision in key order; undefined if unclear. */
   stateAt(revision: number): readonly Version[] | undefined {
     const state: Version[] = []
     for (const key of [...this.keys].sort()) {
@@ -130,25 +130,25 @@ export class Timeline {
     return state
   }
 
-  /** A write can have happened as soon as it was sent. */
+  /** A write may take effect as soon as it is sent. */
   #beginnings(records: readonly Record[]): readonly Step[] {
     const starts = new Map<string, number>()
     const deletions = new Map<string, number>()
-    for (const { mark, key, startMs } of records.filter(isWrite)) {
-      if (mark !== '') starts.set(mark, startMs)
+    for (const { writeId, key, startMs } of records.filter(isWrite)) {
+      if (writeId !== '') starts.set(writeId, startMs)
       else deletions.set(key, Math.min(startMs, deletions.get(key) ?? startMs))
     }
-    return this.happenings.map(({ revision, version, key }) => ({
+    return this.events.map(({ revision, version, key }) => ({
       revision,
-      atMs: (version === undefined ? deletions.get(key) : starts.get(markOf(version))) ?? 0,
+      atMs: (version === undefined ? deletions.get(key) : starts.get(writeIdOf(version))) ?? 0,
     }))
   }
 }
 
-/** The mark of the write that made this version. */
-export const markOf = ({ v, p }: Version): string => (p === '' ? v : p)
+/** Write ID of the write that made this version. */
+export const writeIdOf = ({ v, p }: Version): string => (p === '' ? v : p)
 
-/** The last one whose revision is not above the limit; -1 if there is none. */
+/** Index of the last event with a revision up to the limit; -1 if there is none. */
 function lastIndex(list: readonly { readonly revision: number }[], limit: number): number {
   let [low, high] = [0, list.length]
   while (low < high) {
@@ -159,23 +159,23 @@ function lastIndex(list: readonly { readonly revision: number }[], limit: number
   return low - 1
 }
 
-function isSame(a: Happening, b: Happening): boolean {
+function isSame(a: TimelineEvent, b: TimelineEvent): boolean {
   if (a.key !== b.key || (a.version === undefined) !== (b.version === undefined)) return false
   const [one, other] = [a.version, b.version]
   if (one === undefined || other === undefined) return true
   return one.uid === other.uid && one.v === other.v && one.p === other.p && one.group === other.group
 }
 
-/** What a record proves to have happened. */
-function happeningsOf(record: Record): readonly Happening[] {
-  const put = (version: Version, seenMs = record.endMs): Happening => ({
+/** Events that a record proves. */
+function provenEvents(record: Record): readonly TimelineEvent[] {
+  const put = (version: Version, seenMs = record.endMs): TimelineEvent => ({
     revision: version.revision,
     key: version.key,
     version,
     witness: record,
     seenMs,
   })
-  switch (record.what) {
+  switch (record.type) {
     case 'write':
       return record.outcome.kind === 'ok' && record.outcome.version !== undefined ? [put(record.outcome.version)] : []
     case 'read':
@@ -186,20 +186,20 @@ function happeningsOf(record: Record): readonly Happening[] {
       return record.seen.flatMap(({ type, version, atMs, revision }) => {
         if (version === undefined) return []
         if (type !== 'DELETED') return [put(version, atMs)]
-        // With a selector, an object that only left the selection is told of in the same way.
+        // With a selector, DELETED may also mean that the object ceased to match.
         return record.group === undefined ? [{ revision, key: version.key, version: undefined, witness: record, seenMs: atMs }] : []
       })
   }
 }
 
-/** What was there at a revision, and nothing else: a list in one piece. After a stretch where no watch looked, things are clear again from here. */
+/** State of a complete list. After a gap in the watches, the state is known again from here. */
 interface Inventory {
   readonly revision: number
   readonly keys: ReadonlySet<string>
 }
 
 function inventoryOf(record: Record): readonly Inventory[] {
-  if (record.what !== 'list' || record.group !== undefined || !record.isWhole || record.pages.length !== 1) return []
+  if (record.type !== 'list' || record.group !== undefined || !record.isWhole || record.pages.length !== 1) return []
   return record.pages.map(({ revision, versions }) => ({ revision, keys: new Set(versions.map(({ key }) => key)) }))
 }
 
@@ -208,22 +208,22 @@ interface Step {
   readonly revision: number
 }
 
-function sightsOf(record: Record): readonly Step[] {
+function seenRevisions(record: Record): readonly Step[] {
   const step = (revision: number, atMs = record.endMs): Step => ({ revision, atMs })
-  switch (record.what) {
+  switch (record.type) {
     case 'write':
       return record.outcome.kind === 'ok' && record.outcome.version !== undefined ? [step(record.outcome.version.revision)] : []
     case 'read':
       return record.found === undefined ? [] : [step(record.found.revision)]
     case 'list':
-      // Its time is that of the first page; the others must be of the same revision.
+      // Time of the first page; other pages must have the same revision.
       return record.pages.slice(0, 1).map(({ revision }) => step(revision))
     case 'watch':
       return record.seen.map(({ revision, atMs }) => step(revision, atMs))
   }
 }
 
-/** The highest revision of all steps before a moment. */
+/** Highest revision of all steps before a time. */
 class Steps {
   readonly #times: number[] = []
   readonly #highest: number[] = []
@@ -239,7 +239,7 @@ class Steps {
     }
   }
 
-  /** Before the moment, not at it: two things at the same time are in no order. */
+  /** Exclusive: two records with the same time have no order. */
   at(ms: number): number {
     let [low, high] = [0, this.#times.length]
     while (low < high) {
@@ -253,7 +253,7 @@ class Steps {
 
 function holesOf(records: readonly Record[], base: number, end: number): readonly Span[] {
   const spans = records
-    .flatMap((record): Span[] => (record.what === 'watch' && record.group === undefined ? [coverOf(record)] : []))
+    .flatMap((record): Span[] => (record.type === 'watch' && record.group === undefined ? [coverOf(record)] : []))
     .sort((a, b) => a.from - b.from)
   const holes: Span[] = []
   let covered = base
@@ -265,10 +265,10 @@ function holesOf(records: readonly Record[], base: number, end: number): readonl
   return holes.filter(({ from, to }) => from < to)
 }
 
-/** What a watch has looked at: from where it began to the last thing it was told. */
-function coverOf({ from, seen }: Watching): Span {
+/** Range that a watch covers: from its start to its last event. */
+function coverOf({ from, seen }: WatchRecord): Span {
   if (typeof from !== 'number') return { from: 0, to: 0 }
-  return { from, to: seen.reduce((last: number, { revision }: Seen) => Math.max(last, revision), from) }
+  return { from, to: seen.reduce((last: number, { revision }: SeenObject) => Math.max(last, revision), from) }
 }
 
-export const isWrite = (record: Record): record is Write => record.what === 'write'
+export const isWrite = (record: Record): record is Write => record.type === 'write'

@@ -1,11 +1,11 @@
-// A client that does one thing after another, at any server, and writes down every answer: writes of all kinds, reads, lists in pages.
+// Client that sends random writes, reads and paged lists to random servers, and records every response.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, ApiClient, Sending } from '../kit/api-client.js'
+import type { ApiClient, ApiRequest, ApiResponse } from '../kit/api-client.js'
 import { configMapOf } from '../kit/fixtures.js'
 import type { Random } from '../kit/seeded-random.js'
 import type { Version, Write, WriteVerb } from './history.js'
-import { readAtRandom } from './reading.js'
+import { readAtRandom } from './random-reads.js'
 import { type Recorder, versionOf } from './recorder.js'
 import type { Replica } from './replica.js'
 
@@ -20,8 +20,8 @@ export interface WorkerInput {
 export const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 export const groups = ['x', 'y']
 
-/** What a write says of itself before it is sent. */
-type Plan = Omit<Write, 'what' | 'client' | 'server' | 'startMs' | 'endMs' | 'outcome'> & { readonly sending: Sending }
+/** A write before it is sent. */
+type Plan = Omit<Write, 'type' | 'client' | 'server' | 'startMs' | 'endMs' | 'outcome'> & { readonly request: ApiRequest }
 
 export class Worker {
   readonly #input: WorkerInput
@@ -44,22 +44,22 @@ export class Worker {
 
   async #write(client: ApiClient, server: string): Promise<void> {
     const { recorder, name, random } = this.#input
-    const { sending, ...plan } = this.#plan()
+    const { request, ...plan } = this.#plan()
     const startMs = performance.now()
-    const answer = await client.send({ ...sending, signal: this.#patience() }).catch((error: unknown) => error)
+    const response = await client.send({ ...request, signal: this.#abortSignal() }).catch((error: unknown) => error)
     const endMs = performance.now()
-    // Nobody was there to take it.
-    if (isRefusedConnection(answer)) return
-    const outcome = outcomeOf(answer)
-    if (outcome.kind === 'ok' && outcome.version !== undefined) recorder.saw(outcome.version)
-    // Mostly: so that changes are tried for keys that are gone, too.
+    // The server was down, so nothing was sent.
+    if (isRefusedConnection(response)) return
+    const outcome = outcomeOf(response)
+    if (outcome.kind === 'ok' && outcome.version !== undefined) recorder.recordVersion(outcome.version)
+    // Not after each deletion, so that updates of deleted keys are tried, too.
     if (outcome.kind === 'ok' && plan.verb === 'delete' && random.next() < 0.8) recorder.newest.delete(plan.key)
-    if (outcome.kind === 'unknown') recorder.trouble(`write: ${outcome.why}`)
-    recorder.note({ what: 'write', ...plan, client: name, server, startMs, endMs, outcome })
+    if (outcome.kind === 'unknown') recorder.countProblem(`write: ${outcome.why}`)
+    recorder.record({ type: 'write', ...plan, client: name, server, startMs, endMs, outcome })
   }
 
-  /** Most wait; some lose patience while an outage lasts, and a few at once, so that answers are lost when nothing else is wrong. */
-  #patience(): AbortSignal {
+  /** Aborts requests that take too long, as in an outage, and a few within 15 ms, so that responses are lost without a fault. */
+  #abortSignal(): AbortSignal {
     const { random } = this.#input
     if (random.next() < 0.03) return AbortSignal.timeout(random.below(15))
     return AbortSignal.timeout(random.next() < 0.2 ? 12_000 : 2_500)
@@ -75,7 +75,7 @@ export class Worker {
     return verb === 'patch' ? this.#patch(key, known) : this.#delete(key, known)
   }
 
-  /** Creation is tried for keys that are there, too. */
+  /** Creates of existing keys are tried, too. */
   #verb(known: Version | undefined): WriteVerb {
     if (known === undefined) return 'create'
     const chance = this.#input.random.next()
@@ -86,64 +86,64 @@ export class Worker {
 
   #create(key: string): Plan {
     const { random, recorder, name, path } = this.#input
-    const mark = recorder.nextMark(name)
+    const writeId = recorder.nextWriteId(name)
     const group = random.pick(groups)
-    const body = configMapOf(key, { labels: { group }, data: { v: mark, p: '', x: this.#padding() } })
-    return { verb: 'create', key, mark, group, sending: { method: 'POST', path, body } }
+    const body = configMapOf(key, { labels: { group }, data: { v: writeId, p: '', x: this.#padding() } })
+    return { verb: 'create', key, writeId, group, request: { method: 'POST', path, body } }
   }
 
   #update(key: string, known: Version): Plan {
     const { random, recorder, name, path } = this.#input
-    const mark = recorder.nextMark(name)
+    const writeId = recorder.nextWriteId(name)
     const group = random.pick(groups)
     const isConditional = random.next() < 0.75
-    const object = configMapOf(key, { labels: { group }, data: { v: mark, p: '', x: this.#padding() } })
+    const object = configMapOf(key, { labels: { group }, data: { v: writeId, p: '', x: this.#padding() } })
     const version = isConditional ? { resourceVersion: String(known.revision) } : {}
     const body = { ...object, metadata: { ...object.metadata, ...version } }
     return {
       verb: 'update',
       key,
-      mark,
+      writeId,
       group,
       ...(isConditional ? { expectRevision: known.revision } : {}),
-      sending: { method: 'PUT', path: `${path}/${key}`, body },
+      request: { method: 'PUT', path: `${path}/${key}`, body },
     }
   }
 
   #patch(key: string, known: Version): Plan {
     const { random, recorder, name, path } = this.#input
-    const mark = recorder.nextMark(name)
-    const common = { verb: 'patch', key, mark } as const
-    const sending = { method: 'PATCH', path: `${path}/${key}` }
+    const writeId = recorder.nextWriteId(name)
+    const common = { verb: 'patch', key, writeId } as const
+    const request = { method: 'PATCH', path: `${path}/${key}` }
     const chance = random.next()
     if (chance < 0.3) {
       const body = [
         { op: 'test', path: '/data/v', value: known.v },
-        { op: 'replace', path: '/data/p', value: mark },
+        { op: 'replace', path: '/data/p', value: writeId },
       ]
-      return { ...common, expectV: known.v, sending: { ...sending, body, headers: { 'content-type': 'application/json-patch+json' } } }
+      return { ...common, expectV: known.v, request: { ...request, body, headers: { 'content-type': 'application/json-patch+json' } } }
     }
     const group = random.next() < 0.5 ? { group: random.pick(groups) } : {}
     const isConditional = chance < 0.5
     const metadata = { labels: group, ...(isConditional ? { resourceVersion: String(known.revision) } : {}) }
-    const body = { metadata, data: { p: mark } }
+    const body = { metadata, data: { p: writeId } }
     return {
       ...common,
       ...group,
       ...(isConditional ? { expectRevision: known.revision } : {}),
-      sending: { ...sending, body, headers: { 'content-type': 'application/merge-patch+json' } },
+      request: { ...request, body, headers: { 'content-type': 'application/merge-patch+json' } },
     }
   }
 
   #delete(key: string, known: Version): Plan {
     const { random, path } = this.#input
-    const common = { verb: 'delete', key, mark: '' } as const
-    const sending = { method: 'DELETE', path: `${path}/${key}` }
+    const common = { verb: 'delete', key, writeId: '' } as const
+    const request = { method: 'DELETE', path: `${path}/${key}` }
     const chance = random.next()
-    if (chance < 0.4) return { ...common, sending }
-    if (chance < 0.7) return { ...common, expectUid: known.uid, sending: { ...sending, body: { preconditions: { uid: known.uid } } } }
+    if (chance < 0.4) return { ...common, request }
+    if (chance < 0.7) return { ...common, expectUid: known.uid, request: { ...request, body: { preconditions: { uid: known.uid } } } }
     const body = { preconditions: { resourceVersion: String(known.revision) } }
-    return { ...common, expectRevision: known.revision, sending: { ...sending, body } }
+    return { ...common, expectRevision: known.revision, request: { ...request, body } }
   }
 
   /** Some values are long, so that pages of the store are split and freed. */
@@ -157,18 +157,19 @@ export function isRefusedConnection(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
 }
 
-export const whyOf = (error: unknown): string =>
+export const reasonOf = (error: unknown): string =>
   error instanceof Error ? ('code' in error ? String(error.code) : error.name) : String(error)
 
-function outcomeOf(answer: Answer | unknown): Write['outcome'] {
-  if (!isAnswer(answer)) return { kind: 'unknown', why: whyOf(answer) }
-  const { status } = answer
-  if (status >= 500) return { kind: 'unknown', why: `${status} ${answer.text.slice(0, 160)}` }
-  const { json } = answer
+function outcomeOf(response: ApiResponse | unknown): Write['outcome'] {
+  if (!isResponse(response)) return { kind: 'unknown', why: reasonOf(response) }
+  const { status } = response
+  if (status >= 500) return { kind: 'unknown', why: `${status} ${response.text.slice(0, 160)}` }
+  const { json } = response
   if (status >= 400) return { kind: 'refused', status, reason: `${json.reason}: ${json.message}` }
-  // The answer to a deletion is a Status with the uid of what was deleted.
+  // The response to a delete is a Status with the uid.
   if (json.kind === 'Status') return { kind: 'ok', uid: json.details?.uid ?? '' }
   return { kind: 'ok', version: versionOf(json) }
 }
 
-const isAnswer = (value: unknown): value is Answer => typeof value === 'object' && value !== null && 'status' in value && 'headers' in value
+const isResponse = (value: unknown): value is ApiResponse =>
+  typeof value === 'object' && value !== null && 'status' in value && 'headers' in value

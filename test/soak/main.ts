@@ -1,9 +1,9 @@
-// `npm run soak`: an hour under load, and a verdict.
+// `npm run soak`: constant load on a server, an hour by default; fails if memory or file descriptors grow, or requests fail.
 
 import { parseArgs } from 'node:util'
-import { EtcdCluster } from '../etcd/etcd-cluster.js'
+import { EtcdCluster } from '../../packages/server/test/etcd/etcd-cluster.js'
 import { newSeed, randomFrom } from '../kit/seeded-random.js'
-import { problemsOf, soak, tell } from './soak.js'
+import { problemsOf, renderVerdict, soak } from './soak.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -29,19 +29,19 @@ const seed = values.seed === undefined ? newSeed() : Number(values.seed)
 const seconds = Number(values.minutes) * 60
 const members = Number(values.etcd)
 const cluster = members > 0 ? await EtcdCluster.start({ members }) : undefined
-const store = cluster === undefined ? [] : [`--etcd-servers=${cluster.endpoints.join()}`]
+const storeFlags = cluster === undefined ? [] : [`--etcd-servers=${cluster.endpoints.join()}`]
 console.log(`seed ${seed}, ${cluster === undefined ? 'embedded store' : `etcd with ${members} members`}`)
 const verdict = await soak({
   seconds,
   sampleSeconds: Math.max(1, seconds / 120),
   rate: Number(values.rate),
   random: randomFrom(seed),
-  // History must reach its full length during the warm-up, or its growth would be taken for a leak.
-  flags: ['--etcd-compaction-interval=30s', '--event-ttl=2m', ...store, ...positionals],
-  say: (line) => console.log(line),
+  // History must reach its full length during the warm-up; otherwise its growth looks like a leak.
+  flags: ['--etcd-compaction-interval=30s', '--event-ttl=2m', ...storeFlags, ...positionals],
+  log: (line) => console.log(line),
 })
 await cluster?.stop()
-console.log(tell(verdict))
+console.log(renderVerdict(verdict))
 const problems = problemsOf(verdict, { memoryShare: 0.05, memoryBytes: 4 << 20, descriptors: 4 })
 for (const problem of problems) console.log(`NOT FLAT: ${problem}`)
 if (problems.length === 0) console.log('flat')

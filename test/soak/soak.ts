@@ -1,11 +1,11 @@
-// A server under a steady load for as long as wanted, measured from outside: what it holds must not grow.
+// Runs a server under constant load and measures its memory, file descriptors and threads from outside.
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../kit/seeded-random.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { Load } from './load.js'
-import { floorsOf, type Point, type Trend, trendOf } from './trend.js'
+import { minimaOf, type Point, type Trend, trendOf } from './trend.js'
 
 export interface SoakOptions {
   readonly seconds: number
@@ -13,15 +13,15 @@ export interface SoakOptions {
   readonly rate: number
   readonly random: Random
   readonly flags?: readonly string[]
-  /** A slow machine is given more time for so much. */
-  readonly least?: { readonly requests: number; readonly watches: number; readonly namespaces: number }
-  readonly say: (line: string) => void
+  /** Minimum numbers of requests, watches and namespaces; slow machines get up to a minute more. */
+  readonly minimums?: { readonly requests: number; readonly watches: number; readonly namespaces: number }
+  readonly log: (line: string) => void
 }
 
 export interface Sample {
   readonly atMs: number
   readonly requests: number
-  /** What the process has for itself; pages of the data file, which the kernel takes back when it likes, are counted apart. */
+  /** Private memory, without pages of the data file, which the kernel can reclaim. */
   readonly ownBytes: number
   readonly fileBytes: number
   readonly descriptors: number
@@ -32,7 +32,7 @@ export interface SoakVerdict {
   readonly samples: readonly Sample[]
   readonly memory: Trend
   readonly descriptors: Trend
-  /** How many descriptors are open when all clients have gone, and how many were at the beginning. */
+  /** Open file descriptors before the first client and after the last. */
   readonly idle: { readonly before: number; readonly after: number }
   readonly failures: ReadonlyMap<string, number>
   readonly requests: number
@@ -41,14 +41,22 @@ export interface SoakVerdict {
   readonly namespaces: number
 }
 
-/** The share of the time that counts as warm-up: code is compiled, caches and history fill. */
-const warmUp = 0.3
+/** Share of the time that is warm-up: code is compiled, caches and history fill. */
+const warmUpShare = 0.3
 
-/** How much more time, and how long connections that end may be seen. */
-const patienceMs = 60_000
-const noLeast = { requests: 0, watches: 0, namespaces: 0 }
+/** Extra time for `minimums`, and the time limit for connections to close. */
+const timeoutMs = 60_000
+const noMinimums = { requests: 0, watches: 0, namespaces: 0 }
 
-export async function soak({ seconds, sampleSeconds, rate, random, flags = [], least = noLeast, say }: SoakOptions): Promise<SoakVerdict> {
+export async function soak({
+  seconds,
+  sampleSeconds,
+  rate,
+  random,
+  flags = [],
+  minimums = noMinimums,
+  log,
+}: SoakOptions): Promise<SoakVerdict> {
   const server = await ServerProcess.start({ flags })
   try {
     await server.client.get('/readyz')
@@ -57,24 +65,25 @@ export async function soak({ seconds, sampleSeconds, rate, random, flags = [], l
     const running = load.run()
     const samples: Sample[] = []
     const startMs = performance.now()
-    say('   minutes   requests    own MiB   file MiB  descriptors  threads')
-    const isEnough = (): boolean => load.requests >= least.requests && load.watches >= least.watches && load.namespaces >= least.namespaces
+    log('   minutes   requests    own MiB   file MiB  descriptors  threads')
+    const isEnough = (): boolean =>
+      load.requests >= minimums.requests && load.watches >= minimums.watches && load.namespaces >= minimums.namespaces
     const spentMs = (): number => performance.now() - startMs
-    while (spentMs() < seconds * 1000 || (!isEnough() && spentMs() < seconds * 1000 + patienceMs)) {
+    while (spentMs() < seconds * 1000 || (!isEnough() && spentMs() < seconds * 1000 + timeoutMs)) {
       await sleep(sampleSeconds * 1000)
       const sample = sampleOf(server, load, spentMs())
       samples.push(sample)
-      say(lineOf(sample))
+      log(lineOf(sample))
     }
     load.stop()
     await running
     server.client.close()
-    for (const endMs = performance.now() + patienceMs; server.openDescriptors > before + 3 && performance.now() < endMs; ) await sleep(100)
-    const counted = samples.filter(({ atMs }) => atMs >= seconds * 1000 * warmUp)
+    for (const endMs = performance.now() + timeoutMs; server.openDescriptors > before + 3 && performance.now() < endMs; ) await sleep(100)
+    const afterWarmUp = samples.filter(({ atMs }) => atMs >= seconds * 1000 * warmUpShare)
     return {
       samples,
-      memory: trendOf(floorsOf(pointsOf(counted, 'ownBytes'), counted.length >= 40 ? 5 : 2)),
-      descriptors: trendOf(pointsOf(counted, 'descriptors')),
+      memory: trendOf(minimaOf(pointsOf(afterWarmUp, 'ownBytes'), afterWarmUp.length >= 40 ? 5 : 2)),
+      descriptors: trendOf(pointsOf(afterWarmUp, 'descriptors')),
       idle: { before, after: server.openDescriptors },
       failures: load.failures,
       requests: load.requests,
@@ -87,8 +96,8 @@ export async function soak({ seconds, sampleSeconds, rate, random, flags = [], l
   }
 }
 
-const pointsOf = (samples: readonly Sample[], what: 'ownBytes' | 'descriptors'): readonly Point[] =>
-  samples.map((sample) => ({ atMs: sample.atMs, value: sample[what] }))
+const pointsOf = (samples: readonly Sample[], measure: 'ownBytes' | 'descriptors'): readonly Point[] =>
+  samples.map((sample) => ({ atMs: sample.atMs, value: sample[measure] }))
 
 function sampleOf(server: ServerProcess, load: Load, atMs: number): Sample {
   const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
@@ -110,31 +119,31 @@ function lineOf({ atMs, requests, ownBytes, fileBytes, descriptors, threads }: S
   return `${cells.join(' ')} ${String(descriptors).padStart(12)} ${String(threads).padStart(8)}`
 }
 
-export interface Limits {
-  /** How far memory may rise after the warm-up, as a share of what it is. */
+export interface GrowthLimits {
+  /** Allowed growth after the warm-up, as a share of the memory. */
   readonly memoryShare: number
   readonly memoryBytes: number
   readonly descriptors: number
 }
 
-/** What is not flat, or went wrong; empty when all is well. */
-export function problemsOf(verdict: SoakVerdict, limits: Limits): readonly string[] {
+/** Problems; empty if everything is flat. */
+export function problemsOf(verdict: SoakVerdict, limits: GrowthLimits): readonly string[] {
   const { memory, descriptors, idle, failures } = verdict
   const allowed = Math.max(limits.memoryBytes, memory.mean * limits.memoryShare)
   return [
-    ...(memory.rise > allowed ? [`memory rises by ${mebibytes(memory.rise)} MiB, and ${mebibytes(allowed)} are allowed`] : []),
-    ...(descriptors.rise > limits.descriptors ? [`open descriptors rise by ${descriptors.rise.toFixed(1)}`] : []),
+    ...(memory.rise > allowed ? [`memory grows by ${mebibytes(memory.rise)} MiB; ${mebibytes(allowed)} MiB are allowed`] : []),
+    ...(descriptors.rise > limits.descriptors ? [`open file descriptors grow by ${descriptors.rise.toFixed(1)}`] : []),
     ...(idle.after > idle.before + 3
-      ? [`${idle.after} descriptors are open when all have gone, and ${idle.before} were at the beginning`]
+      ? [`${idle.after} file descriptors are open after the last client, ${idle.before} before the first`]
       : []),
-    ...[...failures].map(([what, count]) => `${count} × ${what}`),
+    ...[...failures].map(([message, count]) => `${count} × ${message}`),
   ]
 }
 
-export function tell({ memory, descriptors, idle, requests, watches, events, namespaces }: SoakVerdict): string {
+export function renderVerdict({ memory, descriptors, idle, requests, watches, events, namespaces }: SoakVerdict): string {
   return [
-    `${requests} requests, ${watches} watches with ${events} events, ${namespaces} namespaces made and deleted`,
-    `memory after the warm-up: ${mebibytes(memory.mean)} MiB, the line through its floors rises by ${mebibytes(memory.rise)} MiB (${mebibytes(memory.risePerHour)} MiB an hour)`,
+    `${requests} requests, ${watches} watches with ${events} events, ${namespaces} namespaces created and deleted`,
+    `memory after the warm-up: ${mebibytes(memory.mean)} MiB; the trend of its minima grows by ${mebibytes(memory.rise)} MiB (${mebibytes(memory.risePerHour)} MiB an hour)`,
     `descriptors: ${descriptors.mean.toFixed(1)}, rise ${descriptors.rise.toFixed(1)}; ${idle.before} before the first client, ${idle.after} after the last`,
   ].join('\n')
 }

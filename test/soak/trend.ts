@@ -1,4 +1,4 @@
-// Whether a measure stays flat: a straight line through what was measured after the warm-up, and how far it rises.
+// Linear trend of measured values over time.
 
 export interface Point {
   readonly atMs: number
@@ -7,23 +7,23 @@ export interface Point {
 
 export interface Trend {
   readonly mean: number
-  /** How much the line rises from the first to the last point. */
+  /** Growth from the first to the last point. */
   readonly rise: number
-  /** The same for an hour. */
+  /** Growth per hour. */
   readonly risePerHour: number
 }
 
-/** Memory goes up and down with every collection of garbage; what counts is what is left after it: the least of each window. */
-export function floorsOf(points: readonly Point[], window: number): readonly Point[] {
-  const floors: Point[] = []
+/** Garbage collection makes memory oscillate, so the minimum of each window counts. */
+export function minimaOf(points: readonly Point[], window: number): readonly Point[] {
+  const minima: Point[] = []
   for (let start = 0; start + window <= points.length; start += window) {
     const part = points.slice(start, start + window)
-    floors.push(part.reduce((least, point) => (point.value < least.value ? point : least)))
+    minima.push(part.reduce((least, point) => (point.value < least.value ? point : least)))
   }
-  return floors
+  return minima
 }
 
-/** By least squares. */
+/** Fits a line by least squares. */
 export function trendOf(points: readonly Point[]): Trend {
   const count = points.length
   const mean = points.reduce((sum, { value }) => sum + value, 0) / Math.max(count, 1)

@@ -1,32 +1,31 @@
-// A client of a tenant: sends one request after the other, on connections of all sorts, and checks what is true of every answer.
+// Client of a tenant: sends requests over HTTP/1.1 and HTTP/2, and checks every response.
 
 import type { Random } from '../kit/seeded-random.js'
 import type { Checks } from './check.js'
-import { type Certificate, type Connection, type Endpoint, type Manner, openHttp1, openHttp2, type WireAnswer } from './connection.js'
+import { type Certificate, type Connection, type Endpoint, type HttpResponse, openHttp1, openHttp2, type Pacing } from './connection.js'
 import { json, type Representation, withQuery } from './representations.js'
 import type { Tenant } from './tenant.js'
 
 export interface Call {
   readonly verb: string
   readonly method: string
-  /** With its query, but for that of the representation. */
   readonly path: string
   readonly body?: Buffer
   readonly contentType?: string
   readonly as?: Representation
-  /** Texts that an answer of 2xx must contain. */
+  /** Strings that a 2xx response must contain. */
   readonly contains?: readonly string[]
   readonly expect: readonly number[]
-  /** True: waits for the whole answer whatever happens. */
-  readonly isPatient?: boolean
-  /** True: the server may close the connection without an answer. */
-  readonly mayBeCut?: boolean
+  /** True: the client neither aborts the request nor reads its response slowly. */
+  readonly isUndisturbed?: boolean
+  /** True: the server may close the connection without a response. */
+  readonly mayBeClosed?: boolean
   readonly onBytes?: (bytes: Buffer) => void
 }
 
-export interface Called {
-  readonly answer: WireAnswer
-  /** False: the client does not know whether the request was carried out. */
+export interface CallResult {
+  readonly response: HttpResponse
+  /** False: unknown whether the request was applied. */
   readonly isKnown: boolean
   readonly isOk: boolean
 }
@@ -35,7 +34,6 @@ export interface ClientParts {
   readonly tenant: Tenant
   readonly checks: Checks
   readonly random: Random
-  /** The servers that are up. */
   readonly endpoints: () => readonly Endpoint[]
   readonly shared: SharedSessions
   /** True: sometimes hangs up, or stalls while it writes or reads. */
@@ -46,10 +44,10 @@ export interface ClientParts {
 export class SharedSessions {
   readonly #open = new Map<string, Connection>()
 
-  to(endpoint: Endpoint, certificate: Certificate | undefined): Connection {
+  sessionFor(endpoint: Endpoint, certificate: Certificate | undefined): Connection {
     const key = `${endpoint.url} ${certificate?.cert ?? ''}`
-    const known = this.#open.get(key)
-    if (known !== undefined) return known
+    const existing = this.#open.get(key)
+    if (existing !== undefined) return existing
     const opened = openHttp2(endpoint, certificate)
     this.#open.set(key, opened)
     return opened
@@ -66,7 +64,7 @@ export class TenantClient {
   readonly checks: Checks
   readonly #parts: ClientParts
   /** HTTP/1.1, by URL of the server. */
-  readonly #own = new Map<string, Connection>()
+  readonly #ownConnections = new Map<string, Connection>()
   #requests = 0
 
   constructor(parts: ClientParts) {
@@ -76,14 +74,14 @@ export class TenantClient {
     this.checks = parts.checks
   }
 
-  async call(call: Call): Promise<Called> {
+  async call(call: Call): Promise<CallResult> {
     const { as = json, body, verb } = call
     const connection = await this.#connection()
     this.#requests += 1
     const auditId = `${this.tenant.mark}-${this.random.below(1_000_000)}-${this.#requests}`
-    const manner = call.isPatient === true ? {} : this.#manner()
+    const pacing = call.isUndisturbed === true ? {} : this.#pacing()
     const path = withQuery(call.path, as.query)
-    const answer = await connection.send(
+    const response = await connection.send(
       {
         method: call.method,
         path,
@@ -97,48 +95,51 @@ export class TenantClient {
         },
         ...(body === undefined ? {} : { body }),
       },
-      { ...manner, ...(call.onBytes === undefined ? {} : { onBytes: call.onBytes }) },
+      { ...pacing, ...(call.onBytes === undefined ? {} : { onBytes: call.onBytes }) },
     )
     this.checks.count(verb, as.name)
-    const what = `${verb}, ${call.method} ${path} as ${as.name} over ${connection.protocol}, body of ${body?.length ?? 0} bytes`
-    return this.#judge(call, answer, { what, auditId, hungUp: manner.hangUpMs !== undefined || call.mayBeCut === true })
+    const description = `${verb}, ${call.method} ${path} as ${as.name} over ${connection.protocol}, body of ${body?.length ?? 0} bytes`
+    return this.#check(call, response, { description, auditId, hungUp: pacing.hangUpMs !== undefined || call.mayBeClosed === true })
   }
 
   close(): void {
-    for (const connection of this.#own.values()) connection.close()
+    for (const connection of this.#ownConnections.values()) connection.close()
   }
 
-  #judge(
+  #check(
     call: Call,
-    answer: WireAnswer,
-    { what, auditId, hungUp }: { readonly what: string; readonly auditId: string; readonly hungUp: boolean },
-  ): Called {
+    response: HttpResponse,
+    { description, auditId, hungUp }: { readonly description: string; readonly auditId: string; readonly hungUp: boolean },
+  ): CallResult {
     const { checks, tenant } = this
-    const { status, headers, body, isWhole } = answer
+    const { status, headers, body, isWhole } = response
     checks.statuses.set(status, (checks.statuses.get(status) ?? 0) + 1)
-    checks.searchBytes(tenant, what, body)
-    checks.searchBytes(tenant, `headers of ${what}`, Buffer.from(JSON.stringify(headers)))
+    checks.searchBytes(tenant, description, body)
+    checks.searchBytes(tenant, `headers of ${description}`, Buffer.from(JSON.stringify(headers)))
     if (status !== 0 && headers['audit-id'] !== undefined && headers['audit-id'] !== auditId)
-      checks.find('answer to another request', `audit id ${String(headers['audit-id'])} and not ${auditId}: ${what}`)
-    const unknown = { answer, isKnown: false, isOk: false }
+      checks.addFinding('response to another request', `audit id ${String(headers['audit-id'])} and not ${auditId}: ${description}`)
+    const unknown = { response, isKnown: false, isOk: false }
     if (!isWhole) {
-      if (!hungUp && !checks.isTolerant) checks.find('no answer', what)
+      if (!hungUp && !checks.isTolerant) checks.addFinding('no response', description)
       return unknown
     }
     const isExpected = call.expect.includes(status)
     if (!isExpected && (status >= 500 || status === 429)) {
-      checks.mayFail(what, answer)
+      checks.checkError(description, response)
       return { ...unknown, isKnown: status === 429 }
     }
     if (!isExpected) {
-      checks.find('unexpected status', `${status} and not ${call.expect.join(' or ')}: ${what}\n${body.toString('latin1', 0, 300)}`)
+      checks.addFinding(
+        'unexpected status',
+        `${status} and not ${call.expect.join(' or ')}: ${description}\n${body.toString('latin1', 0, 300)}`,
+      )
       return unknown
     }
     const isOk = status < 300
     const missing = isOk ? call.contains?.find((text) => !body.includes(text)) : undefined
     if (missing !== undefined)
-      checks.find('answer to another request', `no ${missing} in the answer: ${what}\n${body.toString('latin1', 0, 500)}`)
-    return { answer, isKnown: status < 500, isOk: isOk && missing === undefined }
+      checks.addFinding('response to another request', `no ${missing} in the response: ${description}\n${body.toString('latin1', 0, 500)}`)
+    return { response, isKnown: status < 500, isOk: isOk && missing === undefined }
   }
 
   async #connection(): Promise<Connection> {
@@ -149,15 +150,15 @@ export class TenantClient {
     }
     const endpoint = this.random.pick(endpoints)
     const { certificate } = this.tenant
-    if (this.random.below(3) === 0) return this.#parts.shared.to(endpoint, certificate)
-    const known = this.#own.get(endpoint.url)
-    if (known !== undefined) return known
+    if (this.random.below(3) === 0) return this.#parts.shared.sessionFor(endpoint, certificate)
+    const existing = this.#ownConnections.get(endpoint.url)
+    if (existing !== undefined) return existing
     const opened = openHttp1(endpoint, certificate)
-    this.#own.set(endpoint.url, opened)
+    this.#ownConnections.set(endpoint.url, opened)
     return opened
   }
 
-  #manner(): Manner {
+  #pacing(): Pacing {
     const { random } = this
     if (!this.#parts.isUnsteady || random.below(12) !== 0) return {}
     return random.pick([

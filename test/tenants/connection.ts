@@ -1,4 +1,4 @@
-// Connections of tenants: HTTP/1.1 with keep-alive, or HTTP/2 sessions that requests share. Partial answers are kept, too.
+// Connections of tenants: HTTP/1.1 with keep-alive, or shared HTTP/2 sessions. Partial responses are kept.
 
 import type { OutgoingHttpHeaders } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
@@ -16,56 +16,51 @@ export interface Certificate {
   readonly key: string
 }
 
-export interface WireRequest {
+export interface HttpRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
 }
 
-/** How the client behaves. */
-export interface Manner {
-  /** Closes the connection or resets the stream so long after the request was begun. */
+export interface Pacing {
   readonly hangUpMs?: number
-  /** Sends half of the body, and the rest so much later. */
   readonly writeStallMs?: number
-  /** Reads nothing for so long after the response headers. */
   readonly readStallMs?: number
-  /** Sees bytes as they come, for watches. */
   readonly onBytes?: (bytes: Buffer) => void
 }
 
-export interface WireAnswer {
+export interface HttpResponse {
   /** 0: no response headers came. */
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: Buffer
-  /** False: the connection ended before the answer did. */
+  /** False: the connection ended before the response. */
   readonly isWhole: boolean
 }
 
 export interface Connection {
   readonly protocol: 'HTTP/1.1' | 'HTTP/2'
-  send(request: WireRequest, manner?: Manner): Promise<WireAnswer>
+  send(request: HttpRequest, pacing?: Pacing): Promise<HttpResponse>
   close(): void
 }
 
-const patienceMs = 90_000
-const noAnswer: WireAnswer = { status: 0, headers: {}, body: Buffer.alloc(0), isWhole: false }
+const timeoutMs = 90_000
+const noResponse: HttpResponse = { status: 0, headers: {}, body: Buffer.alloc(0), isWhole: false }
 
-/** Collects an answer; `finish` may be called more than once, the first call counts. */
+/** Collects a response, also a partial one. */
 class Collector {
-  readonly answer: Promise<WireAnswer>
+  readonly response: Promise<HttpResponse>
   #status = 0
-  #headers: WireAnswer['headers'] = {}
+  #headers: HttpResponse['headers'] = {}
   readonly #chunks: Buffer[] = []
-  readonly #onBytes: Manner['onBytes']
-  #resolve: (answer: WireAnswer) => void = () => undefined
+  readonly #onBytes: Pacing['onBytes']
+  #resolve: (response: HttpResponse) => void = () => undefined
   readonly #timers: NodeJS.Timeout[] = []
 
-  constructor({ hangUpMs = patienceMs, onBytes }: Manner, hangUp: () => void) {
+  constructor({ hangUpMs = timeoutMs, onBytes }: Pacing, hangUp: () => void) {
     this.#onBytes = onBytes
-    this.answer = new Promise((resolve) => {
+    this.response = new Promise((resolve) => {
       this.#resolve = resolve
     })
     this.after(hangUpMs, hangUp)
@@ -75,12 +70,12 @@ class Collector {
     this.#timers.push(setTimeout(work, ms))
   }
 
-  begin(status: number, headers: WireAnswer['headers']): void {
+  begin(status: number, headers: HttpResponse['headers']): void {
     this.#status = status
     this.#headers = headers
   }
 
-  take(chunk: Buffer): void {
+  push(chunk: Buffer): void {
     if (this.#onBytes === undefined) this.#chunks.push(chunk)
     else this.#onBytes(chunk)
   }
@@ -88,8 +83,8 @@ class Collector {
   finish(isWhole: boolean): void {
     for (const timer of this.#timers) clearTimeout(timer)
     const bytes = Buffer.concat(this.#chunks)
-    const isZipped = this.#headers['content-encoding'] === 'gzip'
-    const body = isZipped && isWhole ? gunzipSync(bytes) : bytes
+    const isGzip = this.#headers['content-encoding'] === 'gzip'
+    const body = isGzip && isWhole ? gunzipSync(bytes) : bytes
     this.#resolve({ status: this.#status, headers: this.#headers, body, isWhole })
   }
 }
@@ -99,7 +94,7 @@ interface Writable {
   end(chunk?: Buffer): unknown
 }
 
-function writeBody(stream: Writable, body: Buffer | undefined, { writeStallMs }: Manner, collector: Collector): void {
+function writeBody(stream: Writable, body: Buffer | undefined, { writeStallMs }: Pacing, collector: Collector): void {
   if (body === undefined || writeStallMs === undefined) {
     stream.end(body)
     return
@@ -112,31 +107,31 @@ function writeBody(stream: Writable, body: Buffer | undefined, { writeStallMs }:
 export function openHttp1({ url, ca }: Endpoint, certificate?: Certificate): Connection {
   const agent = new Agent({ keepAlive: true, maxSockets: 1, ca, ...certificate })
   const { hostname, port } = new URL(url)
-  const heard = new WeakSet<TLSSocket>()
+  const withErrorListener = new WeakSet<TLSSocket>()
   return {
     protocol: 'HTTP/1.1',
-    send: ({ method, path, headers, body }, manner = {}) => {
+    send: ({ method, path, headers, body }, pacing = {}) => {
       const length = body === undefined ? {} : { 'content-length': String(body.length) }
       const sent = requestHttp1({ hostname, port, method, path, headers: { ...headers, ...length }, agent })
-      const collector = new Collector(manner, () => sent.destroy())
+      const collector = new Collector(pacing, () => sent.destroy())
       sent.on('response', (response) => {
         collector.begin(response.statusCode ?? 0, response.headers)
         response.on('error', () => collector.finish(false))
         response.on('end', () => collector.finish(response.complete))
         response.on('close', () => collector.finish(false))
-        const read = (): void => void response.on('data', (chunk: Buffer) => collector.take(chunk))
-        if (manner.readStallMs === undefined) read()
-        else collector.after(manner.readStallMs, read)
+        const read = (): void => void response.on('data', (chunk: Buffer) => collector.push(chunk))
+        if (pacing.readStallMs === undefined) read()
+        else collector.after(pacing.readStallMs, read)
       })
       sent.on('socket', (socket) => {
         // Between two requests nothing else listens for errors of a kept connection.
-        if (!heard.has(socket as TLSSocket)) socket.on('error', () => undefined)
-        heard.add(socket as TLSSocket)
+        if (!withErrorListener.has(socket as TLSSocket)) socket.on('error', () => undefined)
+        withErrorListener.add(socket as TLSSocket)
       })
       sent.on('error', () => collector.finish(false))
       sent.on('close', () => collector.finish(false))
-      writeBody(sent, body, manner, collector)
-      return collector.answer
+      writeBody(sent, body, pacing, collector)
+      return collector.response
     },
     close: () => agent.destroy(),
   }
@@ -162,15 +157,15 @@ export function openHttp2({ url, ca }: Endpoint, certificate?: Certificate): Con
   }
   return {
     protocol: 'HTTP/2',
-    send: ({ method, path, headers, body }, manner = {}) => {
+    send: ({ method, path, headers, body }, pacing = {}) => {
       const stream = begin({ ':method': method, ':path': path, ...headers }, body === undefined)
-      if (stream === undefined) return Promise.resolve(noAnswer)
-      const collector = new Collector(manner, () => stream.close(constants.NGHTTP2_CANCEL))
+      if (stream === undefined) return Promise.resolve(noResponse)
+      const collector = new Collector(pacing, () => stream.close(constants.NGHTTP2_CANCEL))
       stream.on('response', ({ ':status': status = 0, ...received }) => {
-        collector.begin(status, received as WireAnswer['headers'])
-        const read = (): void => void stream.on('data', (chunk: Buffer) => collector.take(chunk))
-        if (manner.readStallMs === undefined) read()
-        else collector.after(manner.readStallMs, read)
+        collector.begin(status, received as HttpResponse['headers'])
+        const read = (): void => void stream.on('data', (chunk: Buffer) => collector.push(chunk))
+        if (pacing.readStallMs === undefined) read()
+        else collector.after(pacing.readStallMs, read)
       })
       let isEnded = false
       stream.on('end', () => {
@@ -178,8 +173,8 @@ export function openHttp2({ url, ca }: Endpoint, certificate?: Certificate): Con
       })
       stream.on('error', () => undefined)
       stream.on('close', () => collector.finish(isEnded && stream.rstCode === 0))
-      if (body !== undefined) writeBody(stream, body, manner, collector)
-      return collector.answer
+      if (body !== undefined) writeBody(stream, body, pacing, collector)
+      return collector.response
     },
     close: () => session?.destroy(),
   }

@@ -6,10 +6,10 @@ import { availableParallelism, setPriority } from 'node:os'
 import type { Random } from '../kit/seeded-random.js'
 import type { Replica } from '../robustness/replica.js'
 import { type Fault, pause } from '../robustness/subject.js'
-import { add } from './check.js'
-import type { BusyLoop, Contention } from './contention.js'
-import type { Gate } from './gate.js'
+import { increment } from './check.js'
+import type { PauseGate } from './pause-gate.js'
 import type { Engine } from './servers.js'
+import type { BusyLoop, Contention } from './workload/contention.js'
 
 /** `clients`: hang up, and stall while they write or read. `overload`: many more large requests at once. */
 export const faultNames = ['stalls', 'threads', 'kill', 'clients', 'overload'] as const
@@ -20,28 +20,27 @@ export interface FaultParts {
   readonly replicas: readonly Replica[]
   readonly names: readonly FaultName[]
   readonly contention: Contention
-  /** CPU of the servers where they have one only. */
   readonly processor: number | undefined
 }
 
 export function faultsOf({ engine, replicas, names, contention, processor }: FaultParts): readonly Fault[] {
   const faults: Fault[] = []
-  if (names.includes('stalls')) faults.push({ name: 'SIGSTOP', happen: (random) => random.pick(replicas).pause(1 + random.below(200)) })
-  // In memory nothing outlives the process.
+  if (names.includes('stalls')) faults.push({ name: 'SIGSTOP', inject: (random) => random.pick(replicas).pause(1 + random.below(200)) })
+  // Not in memory: nothing would be left after a kill.
   if (names.includes('kill') && engine !== 'memory')
-    faults.push({ name: 'kill -9', happen: (random) => random.pick(replicas).crash(random.below(300)) })
+    faults.push({ name: 'kill -9', inject: (random) => random.pick(replicas).crash(random.below(300)) })
   if (names.includes('threads')) {
     const cpu = processor ?? 0
     const busy = contention.addBusyLoop(cpu)
     faults.push({
       name: 'starved thread',
-      happen: (random) => starveThread(random.pick(replicas), { random, busy, cpu, isPinned: processor !== undefined }),
+      inject: (random) => starveThread(random.pick(replicas), { random, busy, cpu, isPinned: processor !== undefined }),
     })
   }
   return faults
 }
 
-interface Starving {
+interface StarveOptions {
   readonly random: Random
   readonly busy: BusyLoop
   readonly cpu: number
@@ -49,7 +48,7 @@ interface Starving {
 }
 
 /** One random thread gets the lowest priority while a busy loop runs on the CPU of all threads. */
-async function starveThread({ server }: Replica, { random, busy, cpu, isPinned }: Starving): Promise<void> {
+async function starveThread({ server }: Replica, { random, busy, cpu, isPinned }: StarveOptions): Promise<void> {
   if (server === undefined) return
   const { pid } = server
   const threads = tryTo(() => readdirSync(`/proc/${pid}/task`).map(Number)) ?? []
@@ -57,7 +56,7 @@ async function starveThread({ server }: Replica, { random, busy, cpu, isPinned }
   const thread = random.pick(threads)
   if (!isPinned) pin(pid, String(cpu))
   tryTo(() => setPriority(thread, 19))
-  busy.go()
+  busy.resume()
   await pause(20 + random.below(600))
   busy.pause()
   tryTo(() => setPriority(thread, 0))
@@ -67,7 +66,6 @@ async function starveThread({ server }: Replica, { random, busy, cpu, isPinned }
 const pin = (pid: number, processors: string): void =>
   void tryTo(() => execFileSync('taskset', ['-a', '-c', '-p', processors, String(pid)], { stdio: 'ignore' }))
 
-/** A thread or process that has ended meanwhile is no failure of the run. */
 function tryTo<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -76,21 +74,24 @@ function tryTo<T>(work: () => T): T | undefined {
   }
 }
 
-interface Injecting {
+interface InjectOptions {
   readonly random: Random
   readonly isOver: () => boolean
-  readonly gate: Gate
+  readonly gate: PauseGate
 }
 
 /** One fault after the other, with pauses, until the run is over. None happens while the store is checked. */
-export async function injectFaults(faults: readonly Fault[], { random, isOver, gate }: Injecting): Promise<ReadonlyMap<string, number>> {
+export async function injectFaults(
+  faults: readonly Fault[],
+  { random, isOver, gate }: InjectOptions,
+): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   gate.enter()
   while (!isOver() && faults.length > 0) {
     await gate.pass()
     const fault = random.pick(faults)
-    await fault.happen(random)
-    add(counts, fault.name)
+    await fault.inject(random)
+    increment(counts, fault.name)
     await pause(50 + random.below(fault.name === 'kill -9' ? 4000 : 400))
   }
   gate.leave()

@@ -1,11 +1,11 @@
-// Requests that must not succeed: to objects of others, and with bodies that are malformed, invalid or too large. And reviews.
+// Requests that must fail: to objects of other tenants, and with malformed, invalid or too large bodies. And reviews.
 
 import { collectionOf, type Kind, kinds, secretKind } from './kinds.js'
 import type { Lane } from './lane.js'
-import { payloadText } from './payload.js'
 import { encode, json, pickForList, pickForObject, withQuery } from './representations.js'
 import { classNames, priorityClasses } from './setup.js'
 import { systemNamespace, type Tenant } from './tenant.js'
+import { payloadText } from './workload/payload.js'
 
 /** A request to another tenant's objects, or to the system's: always 403. */
 export async function intrude(lane: Lane, others: readonly Tenant[]): Promise<void> {
@@ -15,21 +15,21 @@ export async function intrude(lane: Lane, others: readonly Tenant[]): Promise<vo
   const namespace = isSystem ? systemNamespace : victim.namespace
   const collection = collectionOf(kind, lane.pickApiVersion(kind), namespace)
   // A name that a lane of the victim probably uses, or one of the system's Secrets.
-  const name = isSystem ? lane.random.pick(systemSecrets) : `${victim.letter}${lane.random.below(3)}-${1 + lane.random.below(40)}`
+  const name = isSystem ? lane.random.pick(systemSecrets) : `${victim.char}${lane.random.below(3)}-${1 + lane.random.below(40)}`
   const as = pickForObject(lane.random, kind.hasProtobuf)
-  const refused = { as, expect: [403] }
+  const forbidden = { as, expect: [403] }
   const query = lane.random.pick(['', 'timeout=1s', 'pretty=true'])
   switch (lane.random.below(7)) {
     case 0:
     case 1:
-      await lane.client.call({ verb: 'forbidden get', method: 'GET', path: withQuery(`${collection}/${name}`, query), ...refused })
+      await lane.client.call({ verb: 'forbidden get', method: 'GET', path: withQuery(`${collection}/${name}`, query), ...forbidden })
       return
     case 2:
       await lane.client.call({
         verb: 'forbidden list',
         method: 'GET',
         path: withQuery(collection, query),
-        ...refused,
+        ...forbidden,
         as: pickForList(lane.random, kind.hasProtobuf),
       })
       return
@@ -38,14 +38,14 @@ export async function intrude(lane: Lane, others: readonly Tenant[]): Promise<vo
         verb: 'forbidden watch',
         method: 'GET',
         path: withQuery(collection, 'watch=1&timeoutSeconds=1'),
-        ...refused,
+        ...forbidden,
       })
       return
     case 4:
       await forbiddenWrite(lane, kind, { collection, name })
       return
     case 5:
-      await lane.client.call({ verb: 'forbidden delete', method: 'DELETE', path: `${collection}/${name}`, ...refused })
+      await lane.client.call({ verb: 'forbidden delete', method: 'DELETE', path: `${collection}/${name}`, ...forbidden })
       return
     default: {
       const path = lane.random.pick([
@@ -80,7 +80,7 @@ async function forbiddenWrite(
   })
 }
 
-/** Bodies that the server refuses, some with messages that quote them. */
+/** Bodies that the server rejects, some with messages that quote them. */
 export async function sendInvalid(lane: Lane): Promise<void> {
   const { random, tenant } = lane
   const { mark } = tenant
@@ -123,8 +123,8 @@ export async function sendInvalid(lane: Lane): Promise<void> {
     contentType,
     as: pickForObject(random, kind.hasProtobuf),
     expect,
-    // A server may close a connection on which more comes than it takes.
-    mayBeCut: expect.includes(413),
+    // The server may close a connection that sends more than it accepts.
+    mayBeClosed: expect.includes(413),
   })
 }
 
@@ -145,10 +145,10 @@ export async function review(lane: Lane, others: readonly Tenant[]): Promise<voi
     expect: [201],
   })
   if (isRules || !called.isOk || as.isJson !== true) return
-  const { status } = JSON.parse(called.answer.body.toString()) as { readonly status: { readonly allowed: boolean } }
+  const { status } = JSON.parse(called.response.body.toString()) as { readonly status: { readonly allowed: boolean } }
   if (status.allowed !== (resourceAttributes.namespace === namespace))
-    lane.client.checks.find(
-      'answer to another request',
+    lane.client.checks.addFinding(
+      'response to another request',
       `${lane.tenant.user} may read Secrets of ${resourceAttributes.namespace}: ${status.allowed}`,
     )
 }

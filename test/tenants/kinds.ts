@@ -1,14 +1,14 @@
-// The kinds that tenants write: where an object has its payload, and which encodings and patches it can have.
+// Kinds that tenants write: path of the payload, supported encodings and patches. Objects contain the mark, a secret text, of their tenant.
 
-import type { Wire } from '../kit/wire.js'
-import { payloadText } from './payload.js'
+import type { JsonObject } from '../kit/network/json-object.js'
 import type { Tenant } from './tenant.js'
+import { payloadText } from './workload/payload.js'
 
 export const widgetGroup = 'tenants.example.com'
 export const requestAnnotation = 'tenants.example.com/request'
 export const laneLabel = 'tenants.example.com/lane'
 
-/** What a request has written: the id of the last one, and the payload, which an earlier one may have written. */
+/** Content of an object: id of the last request that wrote it, and the payload, which an earlier request may have written. */
 export interface Version {
   readonly id: string
   readonly payloadId: string
@@ -22,15 +22,14 @@ export interface Kind {
   readonly apiVersions: readonly string[]
   readonly hasProtobuf: boolean
   readonly hasStrategicPatch: boolean
-  readonly mostPayloadBytes: number
+  readonly maxPayloadBytes: number
   /** False: the spec cannot be changed. */
   readonly isMutable: boolean
-  /** Where a JSON patch finds the payload. */
+  /** JSON pointer of the payload. */
   readonly payloadPath: string
   readonly payloadValue: (payload: string) => unknown
-  /** Everything but metadata. */
   readonly content: (tenant: Tenant, payload: string) => Readonly<Record<string, unknown>>
-  readonly payloadOf: (object: Wire) => string
+  readonly payloadOf: (object: JsonObject) => string
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -48,7 +47,7 @@ export const configMapKind: Kind = {
   apiVersions: ['v1'],
   hasProtobuf: true,
   hasStrategicPatch: true,
-  mostPayloadBytes: 900_000,
+  maxPayloadBytes: 900_000,
   isMutable: true,
   payloadPath: '/data/payload',
   payloadValue: (payload) => payload,
@@ -75,7 +74,7 @@ const deploymentKind: Kind = {
   apiVersions: ['apps/v1'],
   hasProtobuf: true,
   hasStrategicPatch: true,
-  mostPayloadBytes: 100_000,
+  maxPayloadBytes: 100_000,
   isMutable: true,
   payloadPath: '/spec/template/spec/containers/0/env',
   payloadValue: envOf,
@@ -106,7 +105,7 @@ const widgetKind: Kind = {
   apiVersions: [`${widgetGroup}/v1`, `${widgetGroup}/v2`],
   hasProtobuf: false,
   hasStrategicPatch: false,
-  mostPayloadBytes: 1_300_000,
+  maxPayloadBytes: 1_300_000,
   isMutable: true,
   payloadPath: '/spec/payload',
   payloadValue: (payload) => payload,
@@ -114,7 +113,6 @@ const widgetKind: Kind = {
   payloadOf: ({ spec }) => (spec as { readonly payload?: string } | undefined)?.payload ?? '',
 }
 
-/** Kinds of the objects in random requests. */
 export const kinds: readonly Kind[] = [configMapKind, secretKind, deploymentKind, widgetKind]
 
 export const collectionOf = ({ resource }: Kind, apiVersion: string, namespace: string): string =>
@@ -161,7 +159,7 @@ export const widgetCrd = {
   },
 }
 
-export interface Made {
+export interface CreatedObject {
   readonly name: string
   readonly lane: string
   readonly version: Version
@@ -169,7 +167,7 @@ export interface Made {
 }
 
 /** An object as a tenant writes it, with its mark in labels, annotations, keys and values. */
-export function objectOf(kind: Kind, tenant: Tenant, { name, lane, version, apiVersion }: Made) {
+export function objectOf(kind: Kind, tenant: Tenant, { name, lane, version, apiVersion }: CreatedObject) {
   const { mark, namespace } = tenant
   const metadata = {
     name,
@@ -180,8 +178,8 @@ export function objectOf(kind: Kind, tenant: Tenant, { name, lane, version, apiV
   return { apiVersion, kind: kind.kind, metadata, ...kind.content(tenant, payloadText(mark, version.payloadId, version.payloadBytes)) }
 }
 
-/** Undefined: the object is what the version says. */
-export function differenceFrom(kind: Kind, { mark }: Tenant, object: Wire, version: Version): string | undefined {
+/** Difference between an object and its expected version; undefined if there is none. */
+export function differenceFrom(kind: Kind, { mark }: Tenant, object: JsonObject, version: Version): string | undefined {
   const id = object.metadata.annotations?.[requestAnnotation]
   if (id !== version.id) return `last written by ${id}, not by ${version.id}`
   return kind.payloadOf(object) === payloadText(mark, version.payloadId, version.payloadBytes)

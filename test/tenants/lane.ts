@@ -1,12 +1,12 @@
-// A lane: a client that writes and reads objects of its own, one request after the other, and knows what each of them must be.
+// A lane: a client that writes and reads its own objects, one request after the other, and knows their expected content.
 
-import type { Called, TenantClient } from './client.js'
+import type { CallResult, TenantClient } from './client.js'
 import { collectionOf, type Kind, kinds, objectOf, type Version } from './kinds.js'
 import { type Key, LaneModel } from './model.js'
-import { type RequestIds, type Size, sizes } from './payload.js'
 import { type Encoding, json } from './representations.js'
+import { type RequestIds, type Size, sizes } from './workload/payload.js'
 
-const mostKeysPerKind = 5
+const maxKeysPerKind = 5
 
 export interface LaneParts {
   readonly client: TenantClient
@@ -18,7 +18,6 @@ export class Lane {
   readonly client: TenantClient
   readonly ids: RequestIds
   readonly model: LaneModel
-  /** Keys without a known state that were deleted. */
   readonly #deleted = new Set<Key>()
 
   constructor({ client, ids, name }: LaneParts) {
@@ -39,24 +38,22 @@ export class Lane {
     return this.random.pick(kinds)
   }
 
-  /** An existing key, or undefined where there is none. */
   pickKey(kind: Kind): Key | undefined {
     const present = this.model.present(kind)
     return present.length === 0 ? undefined : this.random.pick(present)
   }
 
   isFull(kind: Kind): boolean {
-    return this.model.present(kind).length >= mostKeysPerKind
+    return this.model.present(kind).length >= maxKeysPerKind
   }
 
   pickSize(kind: Kind): number {
     const chance = this.random.next()
     const size: Size = chance < 0.5 ? 'small' : chance < 0.75 ? 'medium' : chance < 0.93 ? 'large' : 'very large'
     const [least, most] = sizes[size]
-    return Math.min(least + this.random.below(most - least), kind.mostPayloadBytes)
+    return Math.min(least + this.random.below(most - least), kind.maxPayloadBytes)
   }
 
-  /** A version with a payload of its own. */
   newVersion(kind: Kind): Version {
     const id = this.ids.next()
     return { id, payloadId: id, payloadBytes: this.pickSize(kind) }
@@ -79,38 +76,37 @@ export class Lane {
   }
 
   /** Sometimes the request is a dry run, or one that may take a second at most. */
-  pickQuery(): { readonly query: string; readonly isDry: boolean; readonly isShort: boolean } {
+  pickQuery(): { readonly query: string; readonly isDry: boolean; readonly hasShortTimeout: boolean } {
     const manager = `fieldManager=${this.tenant.mark}`
     const chance = this.random.next()
-    if (chance < 0.15) return { query: `${manager}&dryRun=All`, isDry: true, isShort: false }
+    if (chance < 0.15) return { query: `${manager}&dryRun=All`, isDry: true, hasShortTimeout: false }
     return chance < 0.25
-      ? { query: `${manager}&timeout=1s`, isDry: false, isShort: true }
-      : { query: manager, isDry: false, isShort: false }
+      ? { query: `${manager}&timeout=1s`, isDry: false, hasShortTimeout: true }
+      : { query: manager, isDry: false, hasShortTimeout: false }
   }
 
   pickEncoding({ hasProtobuf }: Kind): Encoding {
     return this.random.pick(hasProtobuf ? (['JSON', 'JSON', 'YAML', 'Protobuf'] as const) : (['JSON', 'JSON', 'YAML'] as const))
   }
 
-  /** Notes the outcome of a write that makes `next` of the key. */
-  settle(key: Key, next: Version | undefined, { isKnown, isOk }: Called): void {
+  settle(key: Key, next: Version | undefined, { isKnown, isOk }: CallResult): void {
     if (isOk) key.possible = [next]
-    else if (!isKnown) this.model.doubt(key, next)
+    else if (!isKnown) this.model.addPossible(key, next)
   }
 
-  /** Deletes objects whose state is not known, so that they do not pile up; they may come back if the server is still at it. */
-  async deleteDoubtful(kind: Kind): Promise<void> {
-    for (const key of this.model.doubtful(kind)) {
+  /** Deletes objects with unknown state, so that they do not accumulate; a pending request may create them again. */
+  async deleteUncertain(kind: Kind): Promise<void> {
+    for (const key of this.model.uncertain(kind)) {
       if (this.#deleted.has(key)) continue
       this.#deleted.add(key)
-      this.model.doubt(key, undefined)
+      this.model.addPossible(key, undefined)
       await this.client.call({
         verb: 'delete',
         method: 'DELETE',
         path: this.pathOf(key),
         as: json,
         expect: [200, 404],
-        isPatient: true,
+        isUndisturbed: true,
       })
     }
   }

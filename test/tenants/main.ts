@@ -1,19 +1,19 @@
-// `npm run tenants`: tenants with disjoint permissions at one server, or at two that share an etcd; none may see or change what another one has.
+// `npm run tenants`: tenants with disjoint permissions at one server, or at two on one etcd; no tenant may see or change data of another.
 
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
-import { Contention } from './contention.js'
 import { type FaultName, faultNames } from './faults.js'
-import { tellResult } from './report.js'
+import { renderResult } from './report.js'
 import { runTenants } from './run.js'
 import { type Engine, type Servers, startServers } from './servers.js'
 import { makeUsers } from './tenant.js'
+import { Contention } from './workload/contention.js'
 
-const usage = `npm run tenants -- [--engine lmdb,memory,etcd] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients,overload]
+const usage = `npm run tenants -- [--engine lmdb,workers,memory,etcd] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients,overload]
                   [--mix all|reported] [--tenants 4] [--lanes 3]
 
-  --engine      stores to test, one after the other; etcd: two servers that share one etcd (default: lmdb)
+  --engine      stores to test, one after the other; workers: lmdb with two worker processes; etcd: two servers that share one etcd (default: lmdb)
   --seconds     how long for each of them (default 60)
   --seed        repeats the choices of an earlier run, not its timing
   --processors  1: the servers have one CPU, together with two processes that wake up every 30 µs (default 2)
@@ -24,7 +24,7 @@ const usage = `npm run tenants -- [--engine lmdb,memory,etcd] [--seconds 60] [--
   --tenants     how many (default 4)
   --lanes       clients per tenant that send these requests, each with connections of its own (default 3)`
 
-const engineNames: readonly Engine[] = ['lmdb', 'memory', 'etcd']
+const engineNames: readonly Engine[] = ['lmdb', 'workers', 'memory', 'etcd']
 const { values } = parseArgs({
   options: {
     engine: { type: 'string', default: 'lmdb' },
@@ -85,13 +85,13 @@ for (const engine of engines) {
       roles: 60,
       isOver: (_requests, elapsedMs) => elapsedMs >= Number(values.seconds) * 1000,
       checkEveryMs: 5000,
-      say: (line) => console.log(`  ${line}`),
+      log: (line) => console.log(`  ${line}`),
     })
-    console.log(tellResult(result))
+    console.log(renderResult(result))
     if (result.checks.findings.length > 0) {
       isGood = false
       console.log(
-        `  again: npm run tenants -- --engine ${engine} --seed ${seed} --seconds ${values.seconds} --processors ${values.processors} --faults '${values.faults}' --mix ${values.mix} --tenants ${values.tenants} --lanes ${values.lanes}`,
+        `  repeat with: npm run tenants -- --engine ${engine} --seed ${seed} --seconds ${values.seconds} --processors ${values.processors} --faults '${values.faults}' --mix ${values.mix} --tenants ${values.tenants} --lanes ${values.lanes}`,
       )
     }
   } finally {

@@ -1,30 +1,31 @@
-// The search for marks: what it must find, and what it must leave alone.
+// Tests of the search for marks (a secret text per tenant): finds marks of other tenants, raw and in base64, and nothing else.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { foreignMarks, newMark, ownerOf } from './marks.js'
 
-const own = newMark(1, 'a')
-const other = newMark(1, 'b')
-const found = (text: string | Buffer): readonly string[] => foreignMarks(Buffer.from(text), own).map((mark) => mark.text)
+const ownMark = newMark(1, 'a')
+const otherMark = newMark(1, 'b')
+const findMarks = (text: string | Buffer): readonly string[] => foreignMarks(Buffer.from(text), ownMark).map((mark) => mark.text)
 
-test('a mark is found raw, at any place', () => {
-  for (const text of [other, `x${other}`, `{"a":"${other}"}`, `${own},${other}`]) assert.deepEqual(found(text), [other])
-  assert.equal(ownerOf(other), 'b')
+test('finds a raw mark at any offset', () => {
+  for (const text of [otherMark, `x${otherMark}`, `{"a":"${otherMark}"}`, `${ownMark},${otherMark}`])
+    assert.deepEqual(findMarks(text), [otherMark])
+  assert.equal(ownerOf(otherMark), 'b')
 })
 
-test('a mark is found in base64, at every alignment', () => {
+test('finds a mark in base64, at every alignment', () => {
   for (const before of ['', 'x', 'xy', 'xyz'])
     for (const after of ['', '1', '12', '-'])
-      assert.deepEqual(found(`"${Buffer.from(`${before}${other}${after}`).toString('base64')}"`), [other], `${before} ${after}`)
+      assert.deepEqual(findMarks(`"${Buffer.from(`${before}${otherMark}${after}`).toString('base64')}"`), [otherMark], `${before} ${after}`)
 })
 
-test('the own mark is none, and neither is a piece of it at the end', () => {
-  assert.deepEqual(found(`${own} ${own.slice(0, 15)}`), [])
-  for (const before of ['', 'x', 'xy']) assert.deepEqual(found(Buffer.from(`${before}${own}`).toString('base64')), [])
+test('ignores its own mark, also if it is cut off at the end', () => {
+  assert.deepEqual(findMarks(`${ownMark} ${ownMark.slice(0, 15)}`), [])
+  for (const before of ['', 'x', 'xy']) assert.deepEqual(findMarks(Buffer.from(`${before}${ownMark}`).toString('base64')), [])
 })
 
-test('a damaged mark is foreign', () => {
-  const damaged = `${own.slice(0, 20)}zzzz`
-  assert.deepEqual(found(`"${damaged}"`), [damaged])
+test('reports a damaged mark', () => {
+  const damaged = `${ownMark.slice(0, 20)}zzzz`
+  assert.deepEqual(findMarks(`"${damaged}"`), [damaged])
 })

@@ -29,29 +29,29 @@ const encodedPrefixes = [0, 2, 1].map((skipped) => {
 })
 const rawNeedle = Buffer.from(prefix)
 
-/** Every mark in the bytes that is not `own`, raw or inside of base64. A mark that is cut off at its end counts as `own` if it begins like it. */
-export function foreignMarks(bytes: Buffer, own: string, most = 5): readonly FoundMark[] {
+/** Marks in the bytes other than `ownMark`, raw or in base64. A mark that is cut off counts as own if `ownMark` begins with it. */
+export function foreignMarks(bytes: Buffer, ownMark: string, maxFound = 5): readonly FoundMark[] {
   const found: FoundMark[] = []
-  const look = (text: string, offset: number, isBase64: boolean): void => {
-    if (!own.startsWith(text) || text === '') found.push({ text, offset, isBase64 })
+  const collect = (text: string, offset: number, isBase64: boolean): void => {
+    if (!ownMark.startsWith(text) || text === '') found.push({ text, offset, isBase64 })
   }
-  for (let at = bytes.indexOf(rawNeedle); at >= 0 && found.length < most; at = bytes.indexOf(rawNeedle, at + 1))
-    look(markAt(bytes, at), at, false)
+  for (let at = bytes.indexOf(rawNeedle); at >= 0 && found.length < maxFound; at = bytes.indexOf(rawNeedle, at + 1))
+    collect(markAt(bytes, at), at, false)
   for (const { skipped, needle } of encodedPrefixes) {
-    for (let at = bytes.indexOf(needle); at >= 0 && found.length < most; at = bytes.indexOf(needle, at + 1)) {
+    for (let at = bytes.indexOf(needle); at >= 0 && found.length < maxFound; at = bytes.indexOf(needle, at + 1)) {
       // The needle begins with a whole group, and so do the bytes after the skipped ones.
       const decoded = Buffer.from(bytes.toString('latin1', at, at + 4 * Math.ceil(markLength / 3)), 'base64')
-      look(prefix.slice(0, skipped) + markAt(decoded, 0, markLength - skipped), at, true)
+      collect(prefix.slice(0, skipped) + markAt(decoded, 0, markLength - skipped), at, true)
     }
   }
   return found
 }
 
-function markAt(bytes: Buffer, start: number, longest = markLength): string {
+function markAt(bytes: Buffer, start: number, maxLength = markLength): string {
   let end = start
-  while (end < bytes.length && end - start < longest && isMarkByte(bytes[end] as number)) end++
+  while (end < bytes.length && end - start < maxLength && isMarkByte(bytes[end] as number)) end++
   return bytes.toString('latin1', start, end)
 }
 
-/** The letter of a mark's owner; undefined if it is cut off before that. */
+/** The letter of a mark's owner; undefined if the mark is cut off before the letter. */
 export const ownerOf = (mark: string): string | undefined => mark[prefix.length]

@@ -1,11 +1,11 @@
-// What one lane has written: a lane is the only writer of its keys, so their content is known exactly.
+// Expected objects of one lane (a client that sends one request after the other), which is their only writer.
 
 import type { Kind, Version } from './kinds.js'
 
 export interface Key {
   readonly kind: Kind
   readonly name: string
-  /** The states the key may be in; undefined stands for absent. More than one after a request without a known outcome. */
+  /** Possible versions of the key; undefined: absent. Several after a request with an unknown outcome. */
   possible: readonly (Version | undefined)[]
 }
 
@@ -33,18 +33,17 @@ export class LaneModel {
     return this.#keys.get(`${resource}/${name}`)
   }
 
-  /** Keys of objects that exist for certain. */
   present(kind: Kind): readonly Key[] {
     return this.all.filter((key) => key.kind === kind && isPresent(key))
   }
 
   /** Keys whose state is not known. A lane writes to them once more at most, to delete them. */
-  doubtful(kind: Kind): readonly Key[] {
+  uncertain(kind: Kind): readonly Key[] {
     return this.all.filter((key) => key.kind === kind && key.possible.length > 1)
   }
 
   /** A request that would have changed the key to `next` had no known outcome. */
-  doubt(key: Key, next: Version | undefined): void {
+  addPossible(key: Key, next: Version | undefined): void {
     if (!key.possible.includes(next)) key.possible = [...key.possible, next]
   }
 }

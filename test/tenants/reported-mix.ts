@@ -1,5 +1,4 @@
-// The requests by which one user once got another user's Secrets: large Roles as dry runs, large ConfigMaps read as YAML, and the system reading and
-// writing its own large Secrets. Steps of all of them run in worker threads.
+// Requests by which one user once got another user's Secrets: large dry-run Roles, YAML reads and system Secrets, all in worker threads.
 
 import { systemSecrets } from './intrusions.js'
 import { configMapKind, type Kind, secretKind } from './kinds.js'
@@ -8,7 +7,7 @@ import { encode, json, yaml } from './representations.js'
 import { rbacGroup } from './setup.js'
 
 const rulesPerRole = 400
-/** Large for the server because of its many parts. */
+/** The server treats the object as large because of its many commas. */
 const largeBytes = 50_000
 
 /** A Role that grants what the tenant may do already, in many rules; nothing is stored. */
@@ -31,7 +30,6 @@ export async function tryLargeRole(lane: Lane): Promise<void> {
   })
 }
 
-/** The lane's own large object, made once. */
 export async function readLarge(lane: Lane, kind: Kind = lane.random.pick([configMapKind, configMapKind, secretKind])): Promise<void> {
   const key = lane.pickKey(kind) ?? (await makeLarge(lane, kind))
   const [version] = key?.possible ?? []
@@ -40,7 +38,7 @@ export async function readLarge(lane: Lane, kind: Kind = lane.random.pick([confi
 }
 
 async function makeLarge(lane: Lane, kind: Kind) {
-  await lane.deleteDoubtful(kind)
+  await lane.deleteUncertain(kind)
   const key = lane.model.newKey(kind)
   const id = lane.ids.next()
   const version = { id, payloadId: id, payloadBytes: largeBytes }
@@ -53,7 +51,6 @@ async function makeLarge(lane: Lane, kind: Kind) {
   return lane.model.present(kind).find((each) => each === key)
 }
 
-/** Makes the Secrets that no tenant may see; `lane` is the system's. */
 export async function makeSystemSecrets(lane: Lane): Promise<void> {
   for (const name of systemSecrets) {
     const id = lane.ids.next()
@@ -66,12 +63,11 @@ export async function makeSystemSecrets(lane: Lane): Promise<void> {
       body,
       contains: [id],
       expect: [201],
-      isPatient: true,
+      isUndisturbed: true,
     })
   }
 }
 
-/** The system reads and writes its Secrets. */
 export async function useSystemSecret(lane: Lane): Promise<void> {
   const name = lane.random.pick(systemSecrets)
   const path = `${lane.collection(secretKind)}/${name}`

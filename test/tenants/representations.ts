@@ -1,7 +1,7 @@
-// Representations of answers, and encodings of bodies.
+// Representations of responses, and encodings of bodies.
 
-import type { Json } from '../../src/api/object.js'
-import { writeYaml } from '../../src/codec/yaml/write-yaml.js'
+import type { Json } from '../../packages/api/src/api/object.js'
+import { writeYaml } from '../../packages/api/src/codec/yaml/write-yaml.js'
 import { protobufType } from '../fuzz/fuzz-requests.js'
 import type { Random } from '../kit/seeded-random.js'
 
@@ -23,7 +23,7 @@ const table: Representation = { name: 'Table', accept: 'application/json;as=Tabl
 const partial = 'as=PartialObjectMetadata;v=v1;g=meta.cluster.io'
 const partialList = 'as=PartialObjectMetadataList;v=v1;g=meta.cluster.io'
 
-const common: readonly Representation[] = [
+const commonRepresentations: readonly Representation[] = [
   json,
   json,
   yaml,
@@ -32,17 +32,17 @@ const common: readonly Representation[] = [
   table,
   { name: 'pretty JSON', accept: 'application/json', query: 'pretty=true', isJson: true },
 ]
-const single: readonly Representation[] = [
-  ...common,
+const objectRepresentations: readonly Representation[] = [
+  ...commonRepresentations,
   { name: 'PartialObjectMetadata', accept: `application/json;${partial}`, isPartial: true },
   { name: 'PartialObjectMetadata as Protobuf', accept: `${protobufType};${partial}`, isProtobuf: true, isPartial: true },
 ]
-const lists: readonly Representation[] = [
-  ...common,
+const listRepresentations: readonly Representation[] = [
+  ...commonRepresentations,
   { name: 'Table with objects', accept: table.accept, query: 'includeObject=Object' },
   { name: 'PartialObjectMetadata', accept: `application/json;${partialList}`, isPartial: true },
 ]
-const watches: readonly Representation[] = [
+const watchRepresentations: readonly Representation[] = [
   json,
   json,
   protobuf,
@@ -50,12 +50,12 @@ const watches: readonly Representation[] = [
   { name: 'PartialObjectMetadata', accept: `application/json;${partial}`, isPartial: true },
 ]
 
-const among = (random: Random, all: readonly Representation[], hasProtobuf: boolean): Representation =>
+const pickAmong = (random: Random, all: readonly Representation[], hasProtobuf: boolean): Representation =>
   random.pick(hasProtobuf ? all : all.filter(({ isProtobuf, isPartial }) => isProtobuf !== true || isPartial === true))
 
-export const pickForObject = (random: Random, hasProtobuf: boolean): Representation => among(random, single, hasProtobuf)
-export const pickForList = (random: Random, hasProtobuf: boolean): Representation => among(random, lists, hasProtobuf)
-export const pickForWatch = (random: Random, hasProtobuf: boolean): Representation => among(random, watches, hasProtobuf)
+export const pickForObject = (random: Random, hasProtobuf: boolean): Representation => pickAmong(random, objectRepresentations, hasProtobuf)
+export const pickForList = (random: Random, hasProtobuf: boolean): Representation => pickAmong(random, listRepresentations, hasProtobuf)
+export const pickForWatch = (random: Random, hasProtobuf: boolean): Representation => pickAmong(random, watchRepresentations, hasProtobuf)
 
 export type Encoding = 'JSON' | 'YAML' | 'Protobuf'
 export const contentTypes: Readonly<Record<Encoding, string>> = {
@@ -67,7 +67,6 @@ export const contentTypes: Readonly<Record<Encoding, string>> = {
 export const encode = (object: unknown, encoding: 'JSON' | 'YAML'): Buffer =>
   Buffer.from(encoding === 'JSON' ? JSON.stringify(object) : writeYaml(object as Json))
 
-/** Appends to a path that may have a query already. */
 export const withQuery = (path: string, ...queries: readonly (string | undefined)[]): string =>
   queries.reduce<string>(
     (whole, query) => (query === undefined || query === '' ? whole : `${whole}${whole.includes('?') ? '&' : '?'}${query}`),

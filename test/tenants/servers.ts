@@ -1,4 +1,4 @@
-// The servers of a run: one process with a store of its own, two that share an etcd, or one inside of this process.
+// Starts the API servers of a tenant test: one process with LMDB or memory, two that share an etcd, or one embedded in this process.
 
 import { rmSync } from 'node:fs'
 import { startServer } from 'cluster-apiserver'
@@ -8,37 +8,37 @@ import { newFolder, type ServerProcess } from '../kit/server-process.js'
 import { Replica } from '../robustness/replica.js'
 import type { Endpoint } from './connection.js'
 
-export type Engine = 'lmdb' | 'memory' | 'etcd'
+/** `workers`: two worker processes on the embedded store. */
+export type Engine = 'lmdb' | 'workers' | 'memory' | 'etcd'
 
 export interface Servers {
   readonly engine: Engine
-  /** Running servers. */
   readonly endpoints: () => readonly Endpoint[]
-  /** A client of an administrator for each server. All of them must be up. */
+  /** Administrator clients of the servers that are up. */
   readonly admins: () => readonly ApiClient[]
-  /** Processes that faults can happen to. */
   readonly replicas: readonly Replica[]
   readonly close: () => Promise<void>
 }
 
 export interface StartOptions {
   readonly flags: readonly string[]
-  /** CPU to which the server processes are pinned. */
   readonly processor?: number | undefined
 }
+
+const engineFlags = { lmdb: [], workers: ['--workers=2'], memory: ['--storage-backend=memory'] } as const
 
 export async function startServers(engine: Engine, options: StartOptions): Promise<Servers> {
   if (engine === 'etcd') return startOnEtcd(options)
   const dataDir = newFolder()
-  const flags = [...options.flags, ...(engine === 'memory' ? ['--storage-backend=memory'] : [])]
+  const flags = [...options.flags, ...engineFlags[engine]]
   const replica = new Replica({ name: engine, dataDir, flags, processor: options.processor })
   await replica.start()
   return processesOf(engine, [replica], async () => rmSync(dataDir, { recursive: true, force: true }))
 }
 
 async function startOnEtcd({ flags, processor }: StartOptions): Promise<Servers> {
-  // Not imported above, because it may install etcd.
-  const { EtcdCluster, whyNoEtcd } = await import('../etcd/etcd-cluster.js')
+  // Not imported above, because the module may install etcd.
+  const { EtcdCluster, whyNoEtcd } = await import('../../packages/server/test/etcd/etcd-cluster.js')
   if (whyNoEtcd !== undefined) throw new Error(whyNoEtcd)
   const cluster = await EtcdCluster.start({ members: 1 })
   const etcdFlags = ['--storage-backend=etcd', `--etcd-servers=${cluster.endpoints.join(',')}`]
@@ -51,12 +51,12 @@ async function startOnEtcd({ flags, processor }: StartOptions): Promise<Servers>
   })
 }
 
-function processesOf(engine: Engine, replicas: readonly Replica[], tidyUp: () => Promise<void>): Servers {
+function processesOf(engine: Engine, replicas: readonly Replica[], cleanUp: () => Promise<void>): Servers {
   const endpoints = new WeakMap<ServerProcess, Endpoint>()
   const endpointOf = (server: ServerProcess): Endpoint => {
-    const known = endpoints.get(server) ?? server.access
-    endpoints.set(server, known)
-    return known
+    const endpoint = endpoints.get(server) ?? server.access
+    endpoints.set(server, endpoint)
+    return endpoint
   }
   return {
     engine,
@@ -65,12 +65,11 @@ function processesOf(engine: Engine, replicas: readonly Replica[], tidyUp: () =>
     admins: () => replicas.flatMap(({ client }) => client ?? []),
     close: async () => {
       await Promise.all(replicas.map((replica) => replica.close()))
-      await tidyUp()
+      await cleanUp()
     },
   }
 }
 
-/** Inside of this process. */
 export async function startEmbeddedServer({ flags }: StartOptions): Promise<Servers> {
   const dataDir = newFolder()
   const server = await startServer({ flags, dataDir })

@@ -1,18 +1,18 @@
-// What an administrator prepares for a run: the CRD, and each tenant's namespace, permissions and cluster-scoped objects.
+// Setup of a run by the administrator: the CRD, and each tenant's namespace, permissions and cluster-scoped objects.
 
 import type { ApiClient } from '../kit/api-client.js'
-import { expectStatus, until } from '../kit/fixtures.js'
+import { expectStatus, until, untilStatus } from '../kit/fixtures.js'
 import { widgetCrd, widgetGroup } from './kinds.js'
 import type { Tenant } from './tenant.js'
 
 export const rbacGroup = 'rbac.authorization.cluster.io'
 const rbac = `/apis/${rbacGroup}/v1`
 export const priorityClasses = '/apis/scheduling.cluster.io/v1/priorityclasses'
-export const classNames = ({ letter }: Tenant): readonly string[] => [0, 1].map((i) => `class-${letter}-${i}`)
+export const classNames = ({ char }: Tenant): readonly string[] => [0, 1].map((i) => `class-${char}-${i}`)
 
 const crudVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
 
-/** What a tenant may do in its own namespace, without `escalate` and `bind`. The last rule puts the mark into reviews of rules. */
+/** Permissions of a tenant in its namespace, without `escalate` and `bind`. The last rule puts the mark into SelfSubjectRulesReviews. */
 export const tenantRules = (mark: string) => [
   {
     apiGroups: [''],
@@ -26,18 +26,15 @@ export const tenantRules = (mark: string) => [
   { apiGroups: [''], resources: ['services'], verbs: ['get'], resourceNames: [mark] },
 ]
 
-/** `moreRoles`: so many bound Roles per tenant that a check for escalation has to read. */
+/** `moreRoles`: number of additional bound Roles per tenant, which the RBAC escalation check reads. */
 export async function setUp(admin: ApiClient, tenants: readonly Tenant[], moreRoles: number): Promise<void> {
   await create(admin, '/apis/apiextensions.cluster.io/v1/customresourcedefinitions', widgetCrd)
   await Promise.all(tenants.map((tenant) => setUpTenant(admin, tenant, moreRoles)))
 }
 
-/** Resolves when a server serves the CRD and knows each tenant's permissions: replicas learn of them one after the other. */
+/** Resolves when the server of `admin` serves the CRD and knows the tenant's permissions, which arrive at each replica at another time. */
 export async function untilUsable(admin: ApiClient, { namespace, user }: Tenant): Promise<void> {
-  await until(
-    () => admin.get(`/apis/${widgetGroup}/v1/namespaces/${namespace}/widgets`),
-    ({ status }) => status === 200,
-  )
+  await untilStatus(() => admin.get(`/apis/${widgetGroup}/v1/namespaces/${namespace}/widgets`), 200)
   const resourceAttributes = { namespace, verb: 'create', group: rbacGroup, resource: 'roles' }
   await until(
     () => admin.post('/apis/authorization.cluster.io/v1/subjectaccessreviews', { spec: { user, resourceAttributes } }),
@@ -46,7 +43,7 @@ export async function untilUsable(admin: ApiClient, { namespace, user }: Tenant)
 }
 
 async function setUpTenant(admin: ApiClient, tenant: Tenant, moreRoles: number): Promise<void> {
-  const { namespace, mark, user, letter } = tenant
+  const { namespace, mark, user, char } = tenant
   const subjects = [{ kind: 'User', apiGroup: rbacGroup, name: user }]
   await create(admin, '/api/v1/namespaces', { metadata: { name: namespace, annotations: { mark } } })
   await create(admin, `${rbac}/namespaces/${namespace}/roles`, { metadata: { name: 'tenant' }, rules: tenantRules(mark) })
@@ -68,7 +65,7 @@ async function setUpTenant(admin: ApiClient, tenant: Tenant, moreRoles: number):
   for (const name of classNames(tenant))
     await create(admin, priorityClasses, { metadata: { name, labels: { mark } }, value: 1000, description: mark })
   await create(admin, `${rbac}/clusterroles`, {
-    metadata: { name: `tenant-${letter}` },
+    metadata: { name: `tenant-${char}` },
     rules: [
       {
         apiGroups: ['scheduling.cluster.io'],
@@ -80,9 +77,9 @@ async function setUpTenant(admin: ApiClient, tenant: Tenant, moreRoles: number):
     ],
   })
   await create(admin, `${rbac}/clusterrolebindings`, {
-    metadata: { name: `tenant-${letter}` },
+    metadata: { name: `tenant-${char}` },
     subjects,
-    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: `tenant-${letter}` },
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: `tenant-${char}` },
   })
 }
 

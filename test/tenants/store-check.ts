@@ -1,8 +1,8 @@
-// The store, read by an administrator while nothing is written: every object must be where a tenant wrote it, with that tenant's marks only.
+// Reads all objects as administrator while nothing is written: each must be where a tenant wrote it, with the mark of that tenant only.
 
 import type { ApiClient } from '../kit/api-client.js'
 import { expectStatus } from '../kit/fixtures.js'
-import type { Wire } from '../kit/wire.js'
+import type { JsonObject } from '../kit/network/json-object.js'
 import type { Checks } from './check.js'
 import { differenceFrom } from './kinds.js'
 import type { Lane } from './lane.js'
@@ -21,19 +21,18 @@ export interface StoreCheckParts {
 
 interface Stored {
   readonly resource: string
-  readonly object: Wire
+  readonly object: JsonObject
 }
 
 const keyOf = ({ resource, object: { metadata } }: Stored): string => `${resource}/${metadata.namespace ?? ''}/${metadata.name}`
 
-/** The names of all objects, for comparisons later. */
 export async function storedKeys(admin: ApiClient, checks: Checks): Promise<ReadonlySet<string>> {
   const keys = new Set<string>()
   for await (const stored of everyObject(admin, checks)) keys.add(keyOf(stored))
   return keys
 }
 
-/** Compares the store with what the lanes have written; gives the number of objects. */
+/** Compares the store with the models of the lanes; returns the number of objects. */
 export async function checkStore({ admin, tenants, system, lanes, checks, before }: StoreCheckParts): Promise<number> {
   let objects = 0
   const present = new Set<string>()
@@ -44,17 +43,17 @@ export async function checkStore({ admin, tenants, system, lanes, checks, before
     present.add(key)
     const owner = ownerOf(stored, tenants, system)
     const [foreign] = foreignMarks(Buffer.from(JSON.stringify(object)), owner.mark)
-    if (foreign !== undefined) checks.find('foreign write', `${key} has the mark ${foreign.text} at ${foreign.offset}`)
+    if (foreign !== undefined) checks.addFinding('foreign write', `${key} has the mark ${foreign.text} at ${foreign.offset}`)
     const lane = lanes.find(({ tenant, model }) => tenant === owner && model.find(resource, object.metadata.name) !== undefined)
     if (lane !== undefined) checkObject(lane, stored, checks)
     else if (!before.has(key) && !isMadeByServer(stored) && !isBudget(stored, lanes))
-      checks.find('foreign write', `${key} was written by nobody`)
+      checks.addFinding('foreign write', `${key} was not written by any lane`)
   }
   for (const { tenant, model } of lanes) {
     for (const { kind, name, possible } of model.all) {
       const key = `${kind.resource}/${tenant.namespace}/${name}`
       if (!possible.includes(undefined) && !present.has(key))
-        checks.find('lost write', `${key} of ${possible.map((each) => each?.id).join(' or ')} is not there`)
+        checks.addFinding('lost write', `${key} of ${possible.map((each) => each?.id).join(' or ')} is not there`)
     }
   }
   return objects
@@ -65,18 +64,17 @@ function checkObject({ tenant, model }: Lane, stored: Stored, checks: Checks): v
   const key = model.find(resource, object.metadata.name)
   if (key === undefined) return
   const differences = key.possible.map((version) => (version === undefined ? 'deleted' : differenceFrom(key.kind, tenant, object, version)))
-  if (!differences.includes(undefined)) checks.find('lost write', `${keyOf(stored)}: ${differences.join('; ')}`)
+  if (!differences.includes(undefined)) checks.addFinding('lost write', `${keyOf(stored)}: ${differences.join('; ')}`)
 }
 
-/** Whose marks an object may carry. */
 function ownerOf({ object: { metadata } }: Stored, tenants: readonly Tenant[], system: Tenant): Tenant {
-  const isOf = ({ namespace, letter }: Tenant): boolean =>
+  const isOf = ({ namespace, char }: Tenant): boolean =>
     metadata.namespace === namespace ||
-    (metadata.namespace === undefined && (metadata.name === namespace || metadata.name.startsWith(`class-${letter}-`)))
+    (metadata.namespace === undefined && (metadata.name === namespace || metadata.name.startsWith(`class-${char}-`)))
   return tenants.find(isOf) ?? system
 }
 
-/** Made in every namespace by controllers, or kept by the server for itself. */
+/** Created by controllers in every namespace, or used by the server itself. */
 const isMadeByServer = ({ resource, object: { metadata } }: Stored): boolean =>
   resource === 'leases' ||
   resource === 'events' ||
@@ -104,7 +102,7 @@ async function* everyObject(admin: ApiClient, checks: Checks): AsyncGenerator<St
       for (let token = ''; ; ) {
         const page = await admin.get(`${base}/${name}?limit=20${token === '' ? '' : `&continue=${token}`}`)
         if (page.status !== 200) {
-          checks.find('unexplained error', `an administrator cannot list ${name}: ${page.text.slice(0, 300)}`)
+          checks.addFinding('unexplained error', `an administrator cannot list ${name}: ${page.text.slice(0, 300)}`)
           break
         }
         const { json } = page

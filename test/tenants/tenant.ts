@@ -1,12 +1,12 @@
 // The users of a run: tenants with a token or a client certificate each, and the system, whose Secrets no tenant may see.
 
-import { FlagFiles, newAuthority, newClient } from '../security/make-pki.js'
+import { FlagFiles, newAuthority, newClient } from '../../packages/server/test/security/make-pki.js'
 import type { Certificate } from './connection.js'
 import { newMark } from './marks.js'
 
 export interface Tenant {
   /** One letter, part of the mark and of every request id. */
-  readonly letter: string
+  readonly char: string
   readonly mark: string
   readonly user: string
   readonly namespace: string
@@ -19,7 +19,6 @@ export interface Users {
   readonly tenants: readonly Tenant[]
   /** Administrator whose objects carry the mark that no tenant may see. */
   readonly system: Tenant
-  /** Flags by which a server knows all of them. */
   readonly flags: readonly string[]
   readonly removeFiles: () => void
 }
@@ -31,21 +30,21 @@ export function makeUsers(seed: number, count: number): Users {
   const files = new FlagFiles()
   const authority = newAuthority('tenants')
   const tenants = Array.from({ length: count }, (_, index): Tenant => {
-    const letter = String.fromCharCode(0x61 + index)
-    const mark = newMark(seed, letter)
+    const char = String.fromCharCode(0x61 + index)
+    const mark = newMark(seed, char)
     const user = `user-${mark}`
     const isCertified = index % 2 === 1
     return {
-      letter,
+      char,
       mark,
       user,
-      namespace: `tenant-${letter}`,
+      namespace: `tenant-${char}`,
       token: isCertified ? undefined : `token-${mark}`,
       certificate: isCertified ? newClient(authority, user, { organizations: [`group-${mark}`] }) : undefined,
     }
   })
   const mark = newMark(seed, 'z')
-  const system = { letter: 'z', mark, user: 'system-user', namespace: systemNamespace, token: systemToken, certificate: undefined }
+  const system = { char: 'z', mark, user: 'system-user', namespace: systemNamespace, token: systemToken, certificate: undefined }
   const rows = tenants.flatMap((each) =>
     each.token === undefined ? [] : `${each.token},${each.user},uid-${each.mark},group-${each.mark}\n`,
   )

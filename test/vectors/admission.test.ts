@@ -1,4 +1,4 @@
-// The tables about admission, where they are at hand: every case is as the reference has it.
+// Replays the tables of Pod Security and ResourceQuota, if VECTORS_ROOT exists: every case must match kube-apiserver.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Cases of audit.json, and how events of this server are compared with those of the reference.
+// Cases of audit.json, and the comparison of audit events with those of kube-apiserver.
 
 import { differenceOf } from './compare.js'
 
@@ -26,41 +26,41 @@ export interface AuditCase {
   readonly flags?: readonly string[]
   readonly note?: string
   readonly setup?: readonly AuditRequest[]
-  readonly webhooks?: { readonly [path: string]: WebhookAnswer }
+  readonly webhooks?: { readonly [path: string]: WebhookReply }
   readonly requests?: readonly AuditRequest[]
   readonly events?: readonly AuditedEvent[]
-  /** Null: it starts. */
+  /** Error message of a server that must not start; null: it starts. */
   readonly startError?: string | null
 }
 
-export interface WebhookAnswer {
+export interface WebhookReply {
   readonly httpStatus?: number
   readonly delayMs?: number
   readonly response?: { readonly patch?: unknown; readonly [field: string]: unknown }
 }
 
-export function compareEvents(each: AuditCase, written: readonly AuditedEvent[]): string | undefined {
-  const expected = each.events ?? []
-  const got = withoutImproved(each, written)
+export function compareEvents(auditCase: AuditCase, written: readonly AuditedEvent[]): string | undefined {
+  const expected = auditCase.events ?? []
+  const actualEvents = withoutExtraPatchEvents(auditCase, written)
   const bindings = new Map<string, string>()
   for (const [i, event] of expected.entries()) {
-    const actual = got[i]
+    const actual = actualEvents[i]
     if (actual === undefined) return `event ${i} is missing: ${event.stage} ${event.verb} ${event.requestURI}`
     const difference = differenceOf(comparable(event), comparable(actual), bindings)
     if (difference !== undefined) return `event ${i} (${event.stage} ${event.verb} ${event.requestURI}): ${difference}`
   }
-  const more = got[expected.length]
+  const more = actualEvents[expected.length]
   return more === undefined ? undefined : `not expected: ${more.stage} ${more.verb} ${more.requestURI}`
 }
 
-/** Where the reference loses the event of a patch that is not JSON, this server writes it. */
-function withoutImproved({ requests = [], events = [] }: AuditCase, written: readonly AuditedEvent[]): readonly AuditedEvent[] {
+/** Drops the event of a patch with invalid JSON, which kube-apiserver does not write. */
+function withoutExtraPatchEvents({ requests = [], events = [] }: AuditCase, written: readonly AuditedEvent[]): readonly AuditedEvent[] {
   if (written.length <= events.length) return written
-  const lost = new Set(requests.filter(({ method, body }) => method === 'PATCH' && isNoJson(body)).map(({ path }) => path))
-  return written.filter(({ stage, requestURI }) => !(stage === 'ResponseComplete' && lost.has(requestURI)))
+  const unloggedPaths = new Set(requests.filter(({ method, body }) => method === 'PATCH' && isInvalidJson(body)).map(({ path }) => path))
+  return written.filter(({ stage, requestURI }) => !(stage === 'ResponseComplete' && unloggedPaths.has(requestURI)))
 }
 
-function isNoJson(body: unknown): boolean {
+function isInvalidJson(body: unknown): boolean {
   if (typeof body !== 'string') return false
   try {
     JSON.parse(body)
@@ -70,10 +70,11 @@ function isNoJson(body: unknown): boolean {
   }
 }
 
+/** Both bindings grant discovery; kube-apiserver names either. */
 const eitherBinding =
   /ClusterRoleBinding "system:(?:discovery|public-info-viewer)" of ClusterRole "system:(?:discovery|public-info-viewer)"/
 
-/** Without what the reference itself does not always do, and with the public version of what it shows as an internal one. */
+/** Removes nondeterministic parts (latencies, addresses, order, one of two equal bindings) and maps internal versions to public ones. */
 function comparable(event: AuditedEvent): unknown {
   const text = JSON.stringify(event)
     .replaceAll('meta.k8s.io/__internal', 'meta.k8s.io/v1')

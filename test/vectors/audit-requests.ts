@@ -1,11 +1,11 @@
-// Sends the requests of audit.json, as the users that they name, and answers the webhooks that its objects speak of.
+// Sends the requests of audit.json as their users, and serves the webhooks of its objects.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request as httpsRequest, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { RunningServer } from 'cluster-apiserver'
-import { issueCertificate } from '../../src/net/issue-certificate.js'
-import { trusting } from '../kit/trust.js'
+import { issueCertificate } from '../../packages/server/src/net/tls/issue-certificate.js'
+import { secureContextFor } from '../kit/secure-context.js'
 import type { AuditCase, AuditRequest } from './audit-events.js'
 import type { TokenUser } from './token-users.js'
 
@@ -15,22 +15,22 @@ export const auditUsers: readonly TokenUser[] = [
   { token: 'bob-token', name: 'bob', uid: 'bob-uid', groups: [] },
 ]
 
-/** Of the requests before those whose events are compared, by which their events are told apart, however late they are written. */
+/** User-Agent of preparing requests, to separate their events from the compared ones. */
 export const setupAgent = 'audit-facts/0'
 
-/** Where the webhooks of the table are, and where nobody is. */
+/** Addresses of the webhooks, and one without a listener. */
 const webhookPort = /https:\/\/127\.0\.0\.1:9[56]50\//g
 
 export class AuditSender {
   private readonly agent: Agent
   private readonly url: URL
-  private readonly hooks: WebhookServer
+  private readonly webhooks: WebhookServer
   private readonly tokens = new Map<string, string>()
 
-  private constructor(server: RunningServer, hooks: WebhookServer) {
+  private constructor(server: RunningServer, webhooks: WebhookServer) {
     this.url = new URL(server.url)
-    this.agent = new Agent({ keepAlive: true, ...trusting(server.caPem) })
-    this.hooks = hooks
+    this.agent = new Agent({ keepAlive: true, ...secureContextFor(server.caPem) })
+    this.webhooks = webhooks
   }
 
   static async open(server: RunningServer): Promise<AuditSender> {
@@ -39,13 +39,12 @@ export class AuditSender {
 
   async close(): Promise<void> {
     this.agent.destroy()
-    await this.hooks.close()
+    await this.webhooks.close()
   }
 
-  /** Everything before the requests whose events are compared. */
   async prepare({ setup = [], requests = [], webhooks = {}, note = '' }: AuditCase): Promise<void> {
-    this.hooks.answers = webhooks
-    // Those of other cases were gone: hooks are counted.
+    this.webhooks.replies = webhooks
+    // Webhooks of other cases must be deleted: webhook calls are counted.
     for (const kind of ['mutating', 'validating']) {
       const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`
       await this.send({ user: 'admin', method: 'DELETE', path, body: undefined }, setupAgent)
@@ -72,15 +71,15 @@ export class AuditSender {
     agent = 'audit-facts/1.0',
   ): Promise<{ readonly code: number; readonly text: string }> {
     const payload = bodyBase64 === undefined ? this.payloadOf(body) : Buffer.from(bodyBase64, 'base64')
-    const all: Record<string, string | readonly string[]> = { 'User-Agent': agent, Accept: 'application/json' }
-    if (payload !== undefined) Object.assign(all, { 'Content-Type': 'application/json', 'Content-Length': String(payload.length) })
-    if (user !== 'anonymous') all['Authorization'] = `Bearer ${this.tokens.get(user) ?? `${user}-token`}`
+    const allHeaders: Record<string, string | readonly string[]> = { 'User-Agent': agent, Accept: 'application/json' }
+    if (payload !== undefined) Object.assign(allHeaders, { 'Content-Type': 'application/json', 'Content-Length': String(payload.length) })
+    if (user !== 'anonymous') allHeaders['Authorization'] = `Bearer ${this.tokens.get(user) ?? `${user}-token`}`
     for (const [name, value] of Object.entries(headers)) {
-      if (value === null) delete all[name]
-      else all[name] = value
+      if (value === null) delete allHeaders[name]
+      else allHeaders[name] = value
     }
     return new Promise((resolve, reject) => {
-      const options = { method, path, agent: this.agent, headers: all as Record<string, string | string[]> }
+      const options = { method, path, agent: this.agent, headers: allHeaders as Record<string, string | string[]> }
       const request = httpsRequest(this.url, options, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -95,23 +94,23 @@ export class AuditSender {
   private payloadOf(body: unknown): Buffer | undefined {
     if (body === undefined) return undefined
     if (typeof body === 'string') return Buffer.from(body)
-    const text = JSON.stringify(body).replace(webhookPort, `https://127.0.0.1:${this.hooks.port}/`)
-    return Buffer.from(text.replaceAll('<caBundle>', Buffer.from(this.hooks.caPem).toString('base64')))
+    const text = JSON.stringify(body).replace(webhookPort, `https://127.0.0.1:${this.webhooks.port}/`)
+    return Buffer.from(text.replaceAll('<caBundle>', Buffer.from(this.webhooks.caPem).toString('base64')))
   }
 }
 
-/** Answers admission reviews as a case says. */
+/** Responds to admission reviews as the case says. */
 class WebhookServer {
-  answers: NonNullable<AuditCase['webhooks']> = {}
+  replies: NonNullable<AuditCase['webhooks']> = {}
   readonly caPem: string
   private readonly server: Server
 
   private constructor() {
-    const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
-    const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...times }), commonName: 'hooks' }
+    const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+    const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...validity }), commonName: 'hooks' }
     this.caPem = authority.cert
-    const pair = issueCertificate({ commonName: 'hook', hosts: ['127.0.0.1'], use: 'server', ...times }, authority)
-    this.server = createServer(pair, (request, response) => this.answer(request, response))
+    const pair = issueCertificate({ commonName: 'hook', hosts: ['127.0.0.1'], use: 'server', ...validity }, authority)
+    this.server = createServer(pair, (request, response) => this.respond(request, response))
   }
 
   static async open(): Promise<WebhookServer> {
@@ -129,23 +128,23 @@ class WebhookServer {
     return new Promise((resolve) => this.server.close(() => resolve()))
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse): void {
+  private respond(request: IncomingMessage, response: ServerResponse): void {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
-      const said = this.answers[new URL(request.url ?? '/', 'https://hook').pathname.slice(1)]
-      if (said?.response === undefined) {
-        response.writeHead(said?.httpStatus ?? 404, { 'Content-Type': 'application/json' }).end()
+      const reply = this.replies[new URL(request.url ?? '/', 'https://hook').pathname.slice(1)]
+      if (reply?.response === undefined) {
+        response.writeHead(reply?.httpStatus ?? 404, { 'Content-Type': 'application/json' }).end()
         return
       }
-      const { apiVersion, request: asked } = JSON.parse(Buffer.concat(chunks).toString()) as {
+      const { apiVersion, request: review } = JSON.parse(Buffer.concat(chunks).toString()) as {
         apiVersion: string
         request: { uid: string }
       }
-      const { patch, ...rest } = said.response
+      const { patch, ...rest } = reply.response
       const patched = patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
       response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid: asked.uid, ...rest, ...patched } }))
+      response.end(JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid: review.uid, ...rest, ...patched } }))
     })
   }
 }

@@ -1,11 +1,11 @@
-// The table audit.json: policies, requests, and the events that the reference wrote of them.
+// Replays audit.json: policies, requests, and the audit events that kube-apiserver wrote.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { startServer } from 'cluster-apiserver'
-import { runInside } from '../kit/run-inside.js'
+import { runInProcess } from '../kit/run-command.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { type AuditCase, type AuditedEvent, compareEvents } from './audit-events.js'
 import { AuditSender, auditUsers, setupAgent } from './audit-requests.js'
@@ -19,7 +19,7 @@ export async function replayAudit(text: string): Promise<ReplayedTable> {
     const [first] = group
     if (first?.startError !== undefined) {
       for (const each of group) {
-        const difference = await differenceOfRefusal(each)
+        const difference = await differenceOfStart(each)
         if (difference !== undefined) differences.set(each.name, difference)
       }
     } else for (const [name, difference] of await replayGroup(group)) differences.set(name, difference)
@@ -27,7 +27,7 @@ export async function replayAudit(text: string): Promise<ReplayedTable> {
   return { compared: cases.map(({ name }) => name), differences }
 }
 
-/** Those that share a server. */
+/** Groups of cases that share a server: those with the same policy and flags. */
 function groupsOf(cases: readonly AuditCase[]): readonly (readonly AuditCase[])[] {
   const groups = new Map<string, AuditCase[]>()
   for (const each of cases) {
@@ -43,7 +43,7 @@ function writePolicy(folder: string, policy: unknown): string {
   return path
 }
 
-async function differenceOfRefusal({ policy, startError = '' }: AuditCase): Promise<string | undefined> {
+async function differenceOfStart({ policy, startError = '' }: AuditCase): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'vectors-'))
   try {
     const path = writePolicy(folder, policy)
@@ -51,9 +51,9 @@ async function differenceOfRefusal({ policy, startError = '' }: AuditCase): Prom
     if (startError === null) {
       const server = await ServerProcess.start({ flags: [...flags, `--audit-log-path=${join(folder, 'audit.log')}`] })
       await server.stop()
-      return server.stderr.includes('unknown field') ? undefined : `nothing is said of it: ${server.stderr.slice(0, 500)}`
+      return server.stderr.includes('unknown field') ? undefined : `the error does not name the field: ${server.stderr.slice(0, 500)}`
     }
-    const { code, stderr } = await runInside([
+    const { code, stderr } = await runInProcess([
       ...flags,
       '--secure-port=0',
       `--data-dir=${folder}`,
@@ -77,7 +77,7 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
       flags: [
         '--authorization-mode=Node,RBAC',
         '--controllers=flow-schema-status',
-        // As the reference ran: some of its pods are privileged.
+        // As in the recording: some pods are privileged.
         '--allow-privileged',
         `--audit-policy-file=${writePolicy(folder, group[0]?.policy)}`,
         `--audit-log-path=${log}`,
@@ -107,13 +107,14 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
   }
 }
 
+/** Poll interval, and time for unexpected events to appear. */
 const quietMs = 40
-/** For those that differ, too. */
-const patienceMs = 3_000
+/** Time limit for the events of a case, also of one that differs. */
+const timeoutMs = 3_000
 
 async function replayCase(each: AuditCase, sender: AuditSender, log: string): Promise<string | undefined> {
   await sender.prepare(each)
-  // The last line may be on its way.
+  // The last line may not be written yet.
   const before = readFileSync(log, 'utf8').lastIndexOf('\n') + 1
   for (const request of each.requests ?? []) await sender.send(request)
   const expected = (each.events ?? []).length
@@ -121,11 +122,11 @@ async function replayCase(each: AuditCase, sender: AuditSender, log: string): Pr
     readFileSync(log, 'utf8')
       .slice(before)
       .split('\n')
-      // The last one is being written, or empty.
+      // The last line is incomplete or empty.
       .slice(0, -1)
       .map((line) => JSON.parse(line) as AuditedEvent)
       .filter(({ userAgent }) => userAgent !== setupAgent)
-  for (const until = Date.now() + patienceMs; events().length < expected && Date.now() < until; ) await setTimeout(quietMs)
+  for (const until = Date.now() + timeoutMs; events().length < expected && Date.now() < until; ) await setTimeout(quietMs)
   await setTimeout(quietMs)
   return compareEvents(each, events())
 }

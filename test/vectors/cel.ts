@@ -1,19 +1,25 @@
-// Replays the tables of expressions: rules of definitions, and values of any type.
+// Replays the tables of CEL: CRD rules, policies, and values of any type.
 
-import { CelCompileError, compileExpression } from '../../src/cel/compile.js'
-import { valueOfData, valueOfJson } from '../../src/cel/data.js'
-import { estimateCost } from '../../src/cel/estimate.js'
-import { compilePolicyExpression } from '../../src/cel/policy.js'
-import { environmentOf, maxOccurrences, typeOfSchema, type ValueSchema, withTypeAndMetadata } from '../../src/cel/schema-type.js'
-import { formatTimestamp } from '../../src/cel/time-text.js'
-import { formatType } from '../../src/cel/types.js'
-import { Uint } from '../../src/cel/uint.js'
-import { CelUrl } from '../../src/cel/url.js'
-import { CelError, CelList, CelMap, Duration, Timestamp, TypeValue, type Value } from '../../src/cel/values.js'
+import { CelCompileError, compileExpression } from '../../packages/api/src/cel/compile.js'
+import { estimateCost } from '../../packages/api/src/cel/cost/estimate-cost.js'
+import { compilePolicyExpression } from '../../packages/api/src/cel/policy-expression.js'
+import {
+  environmentOf,
+  maxOccurrences,
+  typeOfSchema,
+  type ValueSchema,
+  withTypeAndMetadata,
+} from '../../packages/api/src/cel/types/structural-schema-types.js'
+import { formatType } from '../../packages/api/src/cel/types/types.js'
+import { valueBySchema, valueOfJson } from '../../packages/api/src/cel/values/json-values.js'
+import { formatTimestamp } from '../../packages/api/src/cel/values/time-formats.js'
+import { Uint } from '../../packages/api/src/cel/values/uint.js'
+import { CelUrl } from '../../packages/api/src/cel/values/url.js'
+import { CelError, CelList, CelMap, Duration, Timestamp, TypeValue, type Value } from '../../packages/api/src/cel/values/values.js'
 import { parseExactJson } from './exact-json.js'
 import type { ReplayTable } from './tables.js'
 
-/** Replays a table row by row; rows are named by what they say, as there is nothing else. */
+/** Replays a table row by row; rows are named by their content. */
 export const replayRows =
   (replay: (row: Members) => Difference): ReplayTable =>
   async (text) => {
@@ -30,23 +36,31 @@ export const replayRows =
 
 export type Members = { readonly [name: string]: unknown }
 
-/** Limits and lengths of schemas are numbers. */
-export const plainNumbers = (value: unknown): unknown => {
+/** Converts all bigints to numbers, as schemas have them. */
+export const toNumbers = (value: unknown): unknown => {
   if (typeof value === 'bigint') return Number(value)
-  if (Array.isArray(value)) return value.map(plainNumbers)
+  if (Array.isArray(value)) return value.map(toNumbers)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainNumbers(member)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toNumbers(member)]))
 }
 
-const callLimit = 1_000_000
+/** Integers beyond 2^53 stay bigints, as the server parses them. */
+export const toServerNumbers = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value
+  if (Array.isArray(value)) return value.map(toServerNumbers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toServerNumbers(member)]))
+}
 
-/** What differs; undefined where nothing does. */
+const maxCost = 1_000_000
+
+/** The difference; undefined if there is none. */
 export type Difference = string | undefined
 
-export const same = (what: string, ours: unknown, theirs: unknown): Difference => {
+export const differenceBetween = (name: string, ours: unknown, theirs: unknown): Difference => {
   const left = show(ours)
   const right = show(theirs)
-  return left === right ? undefined : `${what}: ${left} instead of ${right}`
+  return left === right ? undefined : `${name}: ${left} instead of ${right}`
 }
 
 const show = (value: unknown): string =>
@@ -54,47 +68,47 @@ const show = (value: unknown): string =>
 
 /** One case of cel.json. */
 export function replayRule(row: Members): Difference {
-  const schema = plainNumbers(row['schema']) as ValueSchema
+  const schema = toNumbers(row['schema']) as ValueSchema
   const rule = row['rule'] as string
   const expected = row['compile'] as Members
   const isRoot = row['resourceRoot'] === true || schema['x-kubernetes-embedded-resource'] === true
-  if (rule.trim() === '') return same('empty', true, expected['empty'] ?? false)
+  if (rule.trim() === '') return differenceBetween('empty', true, expected['empty'] ?? false)
   const root = typeOfSchema(schema, isRoot, 'selfType0')
-  if (root === undefined) return same('no type', true, expected['noType'] ?? false)
+  if (root === undefined) return differenceBetween('no type', true, expected['noType'] ?? false)
   let program: ReturnType<typeof compileExpression>
   try {
     program = compileExpression(rule, environmentOf(root, ['self', 'oldSelf']))
     if (program.type.kind !== 'bool') throw new CelCompileError('cel expression must evaluate to a bool')
   } catch (thrown) {
     if (!(thrown instanceof CelCompileError)) throw thrown
-    return same('compile error', thrown.message, expected['error'] ?? 'none')
+    return differenceBetween('compile error', thrown.message, expected['error'] ?? 'none')
   }
   if (expected['ok'] !== true) return `compiled, but should not: ${expected['error']}`
   const estimated = estimateCost(program.checked, root)
   const theirs = (expected['estimatedCost'] as Members)['max']
   const isUnbounded = estimated === (1n << 64n) - 1n
-  const estimateDiffers = same('estimated', isUnbounded ? 'unbounded' : estimated, theirs)
+  const estimateDiffers = differenceBetween('estimated', isUnbounded ? 'unbounded' : estimated, theirs)
   if (estimateDiffers !== undefined) return estimateDiffers
-  const cardinality = same('cardinality', BigInt(maxOccurrences(root)), expected['maxCardinality'])
+  const cardinality = differenceBetween('cardinality', BigInt(maxOccurrences(root)), expected['maxCardinality'])
   if (cardinality !== undefined) return cardinality
   if (row['skipped'] === true) return undefined
   const whole = isRoot ? withTypeAndMetadata(schema) : schema
   const variables = {
-    self: valueOfData(row['self'], whole),
-    ...('oldSelf' in row ? { oldSelf: valueOfData(row['oldSelf'], whole) } : {}),
+    self: valueBySchema(row['self'], whole),
+    ...('oldSelf' in row ? { oldSelf: valueBySchema(row['oldSelf'], whole) } : {}),
   }
-  const { value, cost } = program.evaluate(variables, callLimit)
+  const { value, cost } = program.evaluate(variables, maxCost)
   const problem = value instanceof CelError ? value.message : undefined
   return (
-    same('error', problem, row['error']) ??
-    same('result', problem === undefined ? value : null, row['result']) ??
-    (row['costVaries'] === true ? undefined : same('cost', BigInt(cost), row['actualCost']))
+    differenceBetween('error', problem, row['error']) ??
+    differenceBetween('result', problem === undefined ? value : null, row['result']) ??
+    (row['costVaries'] === true ? undefined : differenceBetween('cost', BigInt(cost), row['actualCost']))
   )
 }
 
 /** One case of cel-values.json. */
 export function replayValue(row: Members): Difference {
-  const schema = plainNumbers(row['schema']) as ValueSchema
+  const schema = toNumbers(row['schema']) as ValueSchema
   const root = typeOfSchema(schema, false, 'selfType0')
   if (root === undefined) return 'no type'
   let program: ReturnType<typeof compileExpression>
@@ -102,20 +116,20 @@ export function replayValue(row: Members): Difference {
     program = compileExpression(row['expr'] as string, environmentOf(root, ['self']))
   } catch (thrown) {
     if (!(thrown instanceof CelCompileError)) throw thrown
-    return same('compile error', thrown.message, row['compileError'])
+    return differenceBetween('compile error', thrown.message, row['compileError'])
   }
   if (row['compileError'] !== undefined) return `compiled, but should not: ${row['compileError']}`
-  const { value, cost } = program.evaluate({ self: valueOfData((row['vars'] as Members)['self'], schema) }, callLimit)
+  const { value, cost } = program.evaluate({ self: valueBySchema((row['vars'] as Members)['self'], schema) }, maxCost)
   const typeNames: Members = { timestamp: 'google.protobuf.Timestamp', duration: 'google.protobuf.Duration' }
   const type = formatType(program.type)
     .replace(/\b(timestamp|duration)\b/g, (name) => typeNames[name] as string)
     .replace(/^type\(.*\)$/, 'type')
   const problem = value instanceof CelError ? value.message : undefined
   return (
-    same('type', type, row['type'] ?? type) ??
-    same('error', problem, row['error']) ??
-    (problem === undefined ? same('value', encode(value), row['value']) : undefined) ??
-    (row['cost'] === undefined ? undefined : same('cost', BigInt(cost), row['cost']))
+    differenceBetween('type', type, row['type'] ?? type) ??
+    differenceBetween('error', problem, row['error']) ??
+    (problem === undefined ? differenceBetween('value', encode(value), row['value']) : undefined) ??
+    (row['cost'] === undefined ? undefined : differenceBetween('cost', BigInt(cost), row['cost']))
   )
 }
 
@@ -127,13 +141,15 @@ export function replayPolicy(row: Members): Difference {
     program = compilePolicyExpression(row['expression'] as string, row['hasParams'] === true)
   } catch (thrown) {
     if (!(thrown instanceof CelCompileError)) throw thrown
-    return same('compile error', thrown.message, expected['error'] ?? 'none')
+    return differenceBetween('compile error', thrown.message, expected['error'] ?? 'none')
   }
   if (expected['ok'] !== true) return `compiled, but should not: ${expected['error']}`
   const variables = Object.fromEntries(['object', 'oldObject', 'request', 'params'].map((name) => [name, valueOfJson(row[name])]))
-  const { value } = program.evaluate(variables, callLimit)
+  const { value } = program.evaluate(variables, maxCost)
   const problem = value instanceof CelError ? value.message : undefined
-  return same('error', problem, row['error']) ?? same('result', problem === undefined ? value : null, row['result'])
+  return (
+    differenceBetween('error', problem, row['error']) ?? differenceBetween('result', problem === undefined ? value : null, row['result'])
+  )
 }
 
 function encode(value: Value): unknown {

@@ -1,24 +1,24 @@
-// What differs between what the reference gave and what came, where the first has placeholders for what is different every time.
+// Compares a result with the recorded one, whose placeholders stand for variable values.
 
-/** Each placeholder of an identity stands for one value, whichever, throughout a case. */
+/** Values of numbered placeholders such as `<uid:1>`, each of which stands for one value within a case. */
 export type Bindings = Map<string, string>
 
 const numbered = /<(?:id|uid):\d+>/
 const placeholder = /<(?:time|rv|ip|latency|suffix|jwt|caBundle|id:\d+|uid:\d+)>/g
 
-/** The first difference, with the path to it; undefined where there is none. */
+/** The first difference with its path; undefined if there is none. */
 export function differenceOf(expected: unknown, actual: unknown, bindings: Bindings, path = ''): string | undefined {
   if (typeof expected === 'string') return compareTexts(expected, actual, bindings, path)
-  if (typeof expected !== 'object' || expected === null) return Object.is(expected, actual) ? undefined : told(expected, actual, path)
+  if (typeof expected !== 'object' || expected === null) return Object.is(expected, actual) ? undefined : difference(expected, actual, path)
   if (typeof actual !== 'object' || actual === null || Array.isArray(expected) !== Array.isArray(actual))
-    return told(expected, actual, path)
-  const wanted = expected as Record<string, unknown>
-  const got = actual as Record<string, unknown>
-  for (const key of [...new Set([...Object.keys(wanted), ...Object.keys(got)])].sort()) {
+    return difference(expected, actual, path)
+  const expectedMembers = expected as Record<string, unknown>
+  const actualMembers = actual as Record<string, unknown>
+  for (const key of [...new Set([...Object.keys(expectedMembers), ...Object.keys(actualMembers)])].sort()) {
     const below = `${path}.${key}`
-    if (!(key in wanted)) return `${below}: not expected: ${show(got[key])}`
-    if (!(key in got)) return `${below}: missing: ${show(wanted[key])}`
-    const difference = differenceOf(wanted[key], got[key], bindings, below)
+    if (!(key in expectedMembers)) return `${below}: not expected: ${show(actualMembers[key])}`
+    if (!(key in actualMembers)) return `${below}: missing: ${show(expectedMembers[key])}`
+    const difference = differenceOf(expectedMembers[key], actualMembers[key], bindings, below)
     if (difference !== undefined) return difference
   }
   return undefined
@@ -26,7 +26,7 @@ export function differenceOf(expected: unknown, actual: unknown, bindings: Bindi
 
 function compareTexts(expected: string, actual: unknown, bindings: Bindings, path: string): string | undefined {
   if (expected === actual) return undefined
-  if (typeof actual !== 'string') return told(expected, actual, path)
+  if (typeof actual !== 'string') return difference(expected, actual, path)
   const names: string[] = []
   const pattern = expected
     .split(placeholder)
@@ -34,10 +34,10 @@ function compareTexts(expected: string, actual: unknown, bindings: Bindings, pat
     .join('(.*)')
   for (const [name] of expected.matchAll(placeholder)) names.push(name)
   const match = new RegExp(`^${pattern}$`, 's').exec(actual)
-  if (match === null || names.length === 0) return told(expected, actual, path)
+  if (match === null || names.length === 0) return difference(expected, actual, path)
   for (const [i, name] of names.entries()) {
     const value = match[i + 1] ?? ''
-    if (value === '') return told(expected, actual, path)
+    if (value === '') return difference(expected, actual, path)
     if (!numbered.test(name)) continue
     const bound = bindings.get(name)
     if (bound !== undefined && bound !== value) return `${path}: ${name} was ${bound} before, and is ${value}`
@@ -46,6 +46,6 @@ function compareTexts(expected: string, actual: unknown, bindings: Bindings, pat
   return undefined
 }
 
-const told = (expected: unknown, actual: unknown, path: string): string => `${path}: expected ${show(expected)}, got ${show(actual)}`
+const difference = (expected: unknown, actual: unknown, path: string): string => `${path}: expected ${show(expected)}, got ${show(actual)}`
 
 const show = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 300)

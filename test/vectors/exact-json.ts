@@ -1,4 +1,4 @@
-// JSON of the tables of vectors: integers are bigints, whatever has a point or an exponent is a number.
+// JSON parser for the tables (tables.ts) that keeps integers beyond 2^53: all integers become bigints, other numbers are numbers.
 
 export function parseExactJson(text: string): unknown {
   let at = 0
@@ -12,21 +12,21 @@ export function parseExactJson(text: string): unknown {
     at += found.length
     return found
   }
-  const expect = (letter: string): void => {
+  const expect = (char: string): void => {
     take(space)
-    if (text[at] !== letter) throw new Error(`${letter} expected at ${at}`)
+    if (text[at] !== char) throw new Error(`${char} expected at ${at}`)
     at++
   }
-  const isNext = (letter: string): boolean => {
+  const isNext = (char: string): boolean => {
     take(space)
-    if (text[at] !== letter) return false
+    if (text[at] !== char) return false
     at++
     return true
   }
   const value = (): unknown => {
     take(space)
-    const letter = text[at]
-    if (letter === '{') {
+    const char = text[at]
+    if (char === '{') {
       at++
       const members: [string, unknown][] = []
       if (isNext('}')) return {}
@@ -39,7 +39,7 @@ export function parseExactJson(text: string): unknown {
       expect('}')
       return Object.fromEntries(members)
     }
-    if (letter === '[') {
+    if (char === '[') {
       at++
       const items: unknown[] = []
       if (isNext(']')) return items
@@ -48,15 +48,15 @@ export function parseExactJson(text: string): unknown {
       expect(']')
       return items
     }
-    if (letter === '"') return JSON.parse(take(string))
-    for (const [word, meaning] of [
+    if (char === '"') return JSON.parse(take(string))
+    for (const [word, literal] of [
       ['true', true],
       ['false', false],
       ['null', null],
     ] as const) {
       if (text.startsWith(word, at)) {
         at += word.length
-        return meaning
+        return literal
       }
     }
     const digits = take(number)

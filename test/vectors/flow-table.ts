@@ -1,10 +1,10 @@
-// The table flow.json: which flow schema and which priority level took a request.
+// Replays flow.json: flow schema and priority level of each request.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServer } from 'cluster-apiserver'
-import { type Answer, ApiClient } from '../kit/api-client.js'
+import { ApiClient, type ApiResponse } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
 import { differenceOf } from './compare.js'
 import type { ReplayedTable } from './tables.js'
@@ -26,7 +26,7 @@ interface FlowObject {
   readonly metadata: { readonly name: string }
 }
 
-interface RefusedObject {
+interface RejectedObject {
   readonly object: FlowObject
   readonly code: number
   readonly message: string
@@ -41,7 +41,7 @@ interface FlowTable {
     readonly objects: readonly FlowObject[]
     readonly requests: readonly FlowRequest[]
     readonly dangling: readonly FlowRequest[]
-    readonly refused?: readonly RefusedObject[]
+    readonly refused?: readonly RejectedObject[]
   }
 }
 
@@ -51,7 +51,7 @@ const collections: { readonly [kind: string]: string } = {
   PriorityLevelConfiguration: `${group}/prioritylevelconfigurations`,
 }
 const anonymous = 'system:anonymous'
-const nobody = '(bad token)'
+const invalidTokenUser = '(bad token)'
 
 export async function replayFlow(text: string): Promise<ReplayedTable> {
   const table = JSON.parse(text) as FlowTable
@@ -73,28 +73,28 @@ export async function replayFlow(text: string): Promise<ReplayedTable> {
 }
 
 async function replayOn(replay: FlowReplay, table: FlowTable): Promise<ReplayedTable> {
-  for (const [kind, wanted] of Object.entries({
+  for (const [kind, expected] of Object.entries({
     FlowSchema: table.bootstrapFlowSchemas,
     PriorityLevelConfiguration: table.bootstrapPriorityLevels,
   })) {
-    for (const { name, spec } of wanted) await replay.compareSpec(kind, name, spec)
+    for (const { name, spec } of expected) await replay.compareSpec(kind, name, spec)
   }
-  await replay.ask('bootstrap', table.bootstrap)
-  await replay.ask('impersonation', table.impersonation)
+  await replay.sendAll('bootstrap', table.bootstrap)
+  await replay.sendAll('impersonation', table.impersonation)
   const { objects, requests, dangling, refused = [] } = table.own
   const [beforeLevel, afterLevel] = [dangling.slice(0, 1), dangling.slice(1)]
-  const late = objects.at(-1)
+  const lastObject = objects.at(-1)
   for (const object of objects.slice(0, -1)) await replay.create(object)
-  await replay.ask('own', requests)
-  await replay.ask('dangling', beforeLevel)
-  if (late !== undefined) await replay.create(late)
-  await replay.ask('no longer dangling', afterLevel)
-  for (const each of refused) await replay.refuse(each)
+  await replay.sendAll('own', requests)
+  await replay.sendAll('dangling', beforeLevel)
+  if (lastObject !== undefined) await replay.create(lastObject)
+  await replay.sendAll('no longer dangling', afterLevel)
+  for (const each of refused) await replay.compareRejection(each)
   replay.close()
   return replay.result
 }
 
-/** A token for each user with each list of groups. */
+/** One token per user and group list. */
 const tokenUserOf = ({ user, groups }: FlowRequest) => ({
   token: flowTokenOf(user, groups),
   name: user,
@@ -105,14 +105,14 @@ const tokenUserOf = ({ user, groups }: FlowRequest) => ({
 const flowTokenOf = (user: string, groups: readonly string[]): string => `${user} ${groups.join(' ')}`.replace(/[^a-z0-9-]+/g, '-')
 
 class FlowReplay {
-  private readonly place: { readonly url: string; readonly ca: string }
+  private readonly endpoint: { readonly url: string; readonly ca: string }
   private readonly admin: ApiClient
   private readonly clients = new Map<string, ApiClient>()
   private readonly compared: string[] = []
   private readonly differences = new Map<string, string>()
 
-  constructor(place: { readonly url: string; readonly ca: string }, admin: ApiClient) {
-    this.place = place
+  constructor(endpoint: { readonly url: string; readonly ca: string }, admin: ApiClient) {
+    this.endpoint = endpoint
     this.admin = admin
   }
 
@@ -125,30 +125,30 @@ class FlowReplay {
   }
 
   async compareSpec(kind: string, name: string, spec: unknown): Promise<void> {
-    const got = (await this.admin.get(`${collections[kind]}/${name}`)).json['spec'] as unknown
-    this.note(`${kind} ${name}`, differenceOf(spec, got, new Map()))
+    const actual = (await this.admin.get(`${collections[kind]}/${name}`)).json['spec'] as unknown
+    this.record(`${kind} ${name}`, differenceOf(spec, actual, new Map()))
   }
 
   async create(object: FlowObject): Promise<void> {
     const { status, text } = await this.admin.post(collections[object.kind] ?? '', object)
-    this.note(`create ${object.kind} ${object.metadata.name}`, status === 201 ? undefined : `${status} ${text}`)
+    this.record(`create ${object.kind} ${object.metadata.name}`, status === 201 ? undefined : `${status} ${text}`)
   }
 
-  async refuse({ object, code, message }: RefusedObject): Promise<void> {
+  async compareRejection({ object, code, message }: RejectedObject): Promise<void> {
     const { status, json } = await this.admin.post(collections[object.kind] ?? '', object)
-    const got = { code: status, message: json['message'] as unknown }
-    this.note(`refuse ${object.kind} ${object.metadata.name}`, differenceOf({ code, message }, got, new Map()))
+    const actual = { code: status, message: json['message'] as unknown }
+    this.record(`refuse ${object.kind} ${object.metadata.name}`, differenceOf({ code, message }, actual, new Map()))
   }
 
-  async ask(title: string, requests: readonly FlowRequest[]): Promise<void> {
+  async sendAll(title: string, requests: readonly FlowRequest[]): Promise<void> {
     const names = await this.namesByUid()
     for (const request of requests) {
-      const answer = await this.send(request)
-      const nameOf = (header: string): string | null => names.get(String(answer.headers[`x-kubernetes-pf-${header}-uid`] ?? '')) ?? null
-      const got = { flowSchema: nameOf('flowschema'), priorityLevel: nameOf('prioritylevel') }
+      const response = await this.send(request)
+      const nameOf = (header: string): string | null => names.get(String(response.headers[`x-kubernetes-pf-${header}-uid`] ?? '')) ?? null
+      const actual = { flowSchema: nameOf('flowschema'), priorityLevel: nameOf('prioritylevel') }
       const { flowSchema, priorityLevel, user, groups, method, path, headers } = request
       const name = [title, user, groups.join(','), method, path, ...(headers === undefined ? [] : [JSON.stringify(headers)])].join(' ')
-      this.note(name, differenceOf({ flowSchema, priorityLevel }, got, new Map()))
+      this.record(name, differenceOf({ flowSchema, priorityLevel }, actual, new Map()))
     }
   }
 
@@ -163,20 +163,20 @@ class FlowReplay {
     return names
   }
 
-  private send({ user, groups, method, path, headers = {} }: FlowRequest): Promise<Answer> {
-    const token = user === anonymous ? undefined : user === nobody ? 'unknown' : flowTokenOf(user, groups)
+  private send({ user, groups, method, path, headers = {} }: FlowRequest): Promise<ApiResponse> {
+    const token = user === anonymous ? undefined : user === invalidTokenUser ? 'unknown' : flowTokenOf(user, groups)
     const key = token ?? ''
     let client = this.clients.get(key)
     if (client === undefined) {
-      client = new ApiClient({ ...this.place, ...(token === undefined ? {} : { token }) })
+      client = new ApiClient({ ...this.endpoint, ...(token === undefined ? {} : { token }) })
       this.clients.set(key, client)
     }
-    // What is written is refused, or does not matter: only who takes the request is compared.
+    // The response does not matter: only the classification is compared.
     const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? { body: {} } : {}
     return client.send({ method, path, headers: headers as Record<string, string>, ...body })
   }
 
-  private note(name: string, difference: string | undefined): void {
+  private record(name: string, difference: string | undefined): void {
     this.compared.push(name)
     if (difference !== undefined) this.differences.set(name, difference)
   }

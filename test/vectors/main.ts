@@ -1,4 +1,4 @@
-// The command behind `npm run vectors`: replays every table of a folder, prints matched and total for each, and fails when one that matched is lost.
+// `npm run vectors`: replays every table of a folder, prints matched and total, and fails if a case of the baseline no longer matches.
 //
 //   npm run vectors -- --dir ../other/vectors --only audit --differences
 //   npm run vectors -- --write-baseline
@@ -12,7 +12,7 @@ import { tables } from './tables.js'
 const { values } = parseArgs({
   options: {
     dir: { type: 'string' },
-    /** Words, one of which must be in the name of a file. */
+    /** Selects files whose name contains one of these strings, separated by commas. */
     only: { type: 'string' },
     differences: { type: 'boolean', default: false },
     'write-baseline': { type: 'boolean', default: false },
@@ -21,37 +21,37 @@ const { values } = parseArgs({
 
 const dir = values.dir ?? findVectors()
 if (dir === undefined) {
-  console.error('there are no tables: name their folder with --dir')
+  console.error('no tables found: set the folder with --dir')
   process.exit(1)
 }
 
-const words = values.only?.split(',')
+const nameParts = values.only?.split(',')
 const files = readdirSync(dir)
-  .filter((file) => file.endsWith('.json') && (words === undefined || words.some((word) => file.includes(word))))
+  .filter((file) => file.endsWith('.json') && (nameParts === undefined || nameParts.some((part) => file.includes(part))))
   .sort()
 
-const known = readBaseline()
-const baseline: { [file: string]: readonly string[] } = { ...known }
-let lost = 0
+const previous = readBaseline()
+const baseline: { [file: string]: readonly string[] } = { ...previous }
+let lostMatches = 0
 
 for (const file of files) {
   const replay = tables[file]
   const text = readFileSync(join(dir, file), 'utf8')
   if (replay === undefined) {
-    console.log(`${file}: NOT REPLAYED, nothing here computes it yet (${countCases(text)} cases)`)
+    console.log(`${file}: NOT REPLAYED, not implemented (${countCases(text)} cases)`)
     continue
   }
   const { compared, differences } = await replay(text)
   const matched = compared.filter((name) => !differences.has(name))
   console.log(`${file}: ${matched.length} of ${compared.length}`)
   if (values.differences) for (const [name, difference] of differences) console.log(`  ${name}\n    ${difference}`)
-  for (const name of known[file] ?? []) {
+  for (const name of previous[file] ?? []) {
     const difference = differences.get(name)
     if (difference === undefined) continue
-    lost++
-    console.log(`  no longer: ${name}: ${difference}`)
+    lostMatches++
+    console.log(`  no longer matches: ${name}: ${difference}`)
   }
-  baseline[file] = [...new Set([...(known[file] ?? []).filter((name) => !differences.has(name)), ...matched])].sort()
+  baseline[file] = [...new Set([...(previous[file] ?? []).filter((name) => !differences.has(name)), ...matched])].sort()
 }
 
 function countCases(text: string): number {
@@ -60,4 +60,4 @@ function countCases(text: string): number {
 }
 
 if (values['write-baseline']) writeBaseline(baseline)
-process.exit(lost > 0 && !values['write-baseline'] ? 1 : 0)
+process.exit(lostMatches > 0 && !values['write-baseline'] ? 1 : 0)

@@ -1,9 +1,9 @@
-// The table of pods and what each level and version of the pod security standards says of them.
+// Replays the table of Pod Security Standards: pods, levels and versions.
 
-import { detailsOf, evaluatePod, reasonsOf, violationText } from '../../src/admission/pod-security/evaluate.js'
-import { isLevel } from '../../src/admission/pod-security/policy.js'
-import { identityOf } from '../../src/api/identity.js'
-import type { PodSpec } from '../../src/resources/core/v1.schema.js'
+import { identityOf } from '../../packages/api/src/api/identity.js'
+import type { PodSpec } from '../../packages/api/src/resources/core/v1.schema.js'
+import { isLevel } from '../../packages/server/src/admission/pod-security/namespace-policy.js'
+import { detailsOf, evaluatePod, reasonsOf, violationText } from '../../packages/server/src/admission/pod-security/pod-security.js'
 
 interface PodCase {
   readonly level: string
@@ -23,15 +23,15 @@ export async function replayPodSecurity(
   for (const [i, row] of (JSON.parse(text) as readonly PodCase[]).entries()) {
     const name = `${i} ${row.level}:${row.version}`
     compared.push(name)
-    const found = evaluated(row)
-    const wanted = row.allowed ? ['', '', ''] : [row.forbiddenReason, row.forbiddenDetail, row.message]
-    if (JSON.stringify(found) !== JSON.stringify(wanted))
-      differences.set(name, `${JSON.stringify(found)} and not ${JSON.stringify(wanted)} for ${JSON.stringify(row.pod)}`)
+    const actual = evaluate(row)
+    const expected = row.allowed ? ['', '', ''] : [row.forbiddenReason, row.forbiddenDetail, row.message]
+    if (JSON.stringify(actual) !== JSON.stringify(expected))
+      differences.set(name, `${JSON.stringify(actual)} and not ${JSON.stringify(expected)} for ${JSON.stringify(row.pod)}`)
   }
   return { compared, differences }
 }
 
-function evaluated({ level, version, pod }: PodCase): readonly string[] {
+function evaluate({ level, version, pod }: PodCase): readonly string[] {
   if (!isLevel(level)) return [`there is no level ${level}`, '', '']
   const policy = { level, version }
   const checked = { annotations: pod.metadata?.annotations ?? {}, spec: pod.spec, identity: identityOf('kubernetes') }

@@ -1,11 +1,11 @@
-// The table about quotas: what objects use, which scopes and quotas they are in, and what they fail to say.
+// Replays the table of ResourceQuota: usage, scopes, matching quotas and missing fields.
 
-import { identityOf } from '../../src/api/identity.js'
-import type { ApiObject } from '../../src/api/object.js'
-import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../src/resources/core/v1.schema.js'
-import { writeAmounts } from '../../src/resources/quota/amounts.js'
-import { evaluatorOf, type QuotaEvaluator } from '../../src/resources/quota/evaluator.js'
-import { limitedNames, matchesQuota } from '../../src/resources/quota/quota-match.js'
+import { identityOf } from '../../packages/api/src/api/identity.js'
+import type { ApiObject } from '../../packages/api/src/api/object.js'
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../packages/api/src/resources/core/v1.schema.js'
+import { limitedNames, matchesQuota, type QuotaEvaluator } from '../../packages/api/src/resources/resource-quota/quota-evaluator.js'
+import { evaluatorOf } from '../../packages/api/src/resources/resource-quota/quota-usage.js'
+import { writeAmounts } from '../../packages/api/src/resources/resource-quota/resource-amounts.js'
 
 interface QuotaCase {
   readonly object: ApiObject
@@ -22,7 +22,7 @@ interface QuotaCase {
 }
 
 const identity = identityOf('kubernetes')
-const usualNow = '2026-01-01T00:00:00Z'
+const defaultNow = '2026-01-01T00:00:00Z'
 
 export async function replayQuota(
   text: string,
@@ -32,28 +32,28 @@ export async function replayQuota(
   for (const [i, row] of (JSON.parse(text) as readonly QuotaCase[]).entries()) {
     const name = `${i} ${row.object.kind}`
     compared.push(name)
-    const [found, wanted] = evaluated(row).map((value) => JSON.stringify(value))
-    if (found !== wanted) differences.set(name, `${found} and not ${wanted} for ${JSON.stringify(row)}`)
+    const [actual, expected] = evaluate(row).map((value) => JSON.stringify(value))
+    if (actual !== expected) differences.set(name, `${actual} and not ${expected} for ${JSON.stringify(row)}`)
   }
   return { compared, differences }
 }
 
-const groups: { readonly [kind: string]: string } = {}
+const irregularPlurals: { readonly [kind: string]: string } = {}
 
-/** What is found, and what is wanted. */
-function evaluated(row: QuotaCase): readonly [unknown, unknown] {
+/** Actual and expected result. */
+function evaluate(row: QuotaCase): readonly [unknown, unknown] {
   const evaluator = evaluatorFor(row.object)
   if (row.usage !== undefined) {
-    const used = writeAmounts(evaluator.usage(row.object, { identity, now: Date.parse(row.now ?? usualNow) }))
+    const used = writeAmounts(evaluator.usage(row.object, { identity, now: Date.parse(row.now ?? defaultNow) }))
     return [sorted(used), sorted(row.usage)]
   }
   if (row.scopeSelector !== undefined) {
     const scope = row.scopeSelector
-    return [attempted(() => evaluator.isInScope(scope, row.object)), { matches: row.matches, error: row.error }]
+    return [tryMatch(() => evaluator.isInScope(scope, row.object)), { matches: row.matches, error: row.error }]
   }
   if (row.quota !== undefined) {
     const { quota } = row
-    return [attempted(() => matchesQuota(evaluator, quota, row.object, identity)), { matches: row.matches, error: row.error }]
+    return [tryMatch(() => matchesQuota(evaluator, quota, row.object, identity)), { matches: row.matches, error: row.error }]
   }
   if (row.resources !== undefined) {
     const hard = Object.fromEntries(row.resources.map((name) => [name, '1']))
@@ -64,7 +64,7 @@ function evaluated(row: QuotaCase): readonly [unknown, unknown] {
 
 const sorted = (amounts: { readonly [name: string]: string }): unknown => Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1))
 
-function attempted(match: () => boolean): unknown {
+function tryMatch(match: () => boolean): unknown {
   try {
     return { matches: match() }
   } catch (thrown) {
@@ -74,6 +74,6 @@ function attempted(match: () => boolean): unknown {
 
 function evaluatorFor({ kind = '', apiVersion = '' }: ApiObject): QuotaEvaluator {
   const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
-  const plural = groups[kind] ?? `${kind.toLowerCase()}${kind.endsWith('s') ? 'es' : 's'}`
+  const plural = irregularPlurals[kind] ?? `${kind.toLowerCase()}${kind.endsWith('s') ? 'es' : 's'}`
   return evaluatorOf(`${plural}${group}`) as QuotaEvaluator
 }

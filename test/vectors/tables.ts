@@ -1,22 +1,21 @@
-// The tables of inputs and what the reference makes of them, by the name of their file, and who replays each. A file that is not here, or has
-// nobody yet, is printed as such.
+// The recorded tables by file name, and the function that replays each. Files without a function are reported.
 
 import { replayAudit } from './audit-table.js'
 import { replayPolicy, replayRows, replayRule, replayValue } from './cel.js'
-import { replayColumns, replayObject, replaySchema } from './custom.js'
+import { replayColumns, replayObject, replaySchema } from './custom-resources.js'
 import { replayFlow } from './flow-table.js'
 import { replayPodSecurity } from './pod-security-table.js'
 import { replayQuota } from './quota-table.js'
 
-/** What came of one table. */
+/** Result of one table. */
 export interface ReplayedTable {
-  /** Names of cases; each is there once. */
+  /** Unique names of cases. */
   readonly compared: readonly string[]
-  /** By name, what differs, for whoever looks into it. Cases that are not here match. */
+  /** Differences by case name; other cases match. */
   readonly differences: ReadonlyMap<string, string>
 }
 
-/** Gets the text of the file: some tables hold numbers that a plain parser would round. */
+/** Receives the text of the file: some tables have numbers that JSON.parse would round. */
 export type ReplayTable = (text: string) => Promise<ReplayedTable>
 
 export const tables: { readonly [file: string]: ReplayTable | undefined } = {

@@ -1,4 +1,4 @@
-// Users of static tokens, who are named in tables.
+// Users with static tokens, as named in the tables (tables.ts).
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export interface TokenUser {
   readonly groups: readonly string[]
 }
 
-/** The flags that make them known. */
+/** Flags that define the users. */
 export function writeTokens(folder: string, users: readonly TokenUser[]): readonly string[] {
   const path = join(folder, 'tokens.csv')
   const lines = new Set(users.map(({ token, name, uid, groups }) => `${token},${name},${uid},"${groups.join(',')}"`))

@@ -1,9 +1,9 @@
-// Two readers of YAML on one text: where both take it they must read the same, and where one refuses it the reason must be a known one.
+// Compares our YAML parser with the `yaml` package on one document: equal values, or a known reason for a difference.
 
 import { isDeepStrictEqual } from 'node:util'
-import { readYaml } from '../../src/codec/yaml/read-yaml.js'
-import { YamlError } from '../../src/codec/yaml/yaml-error.js'
-import { readByPackage } from './other-reader.js'
+import { readYaml } from '../../packages/api/src/codec/yaml/read-yaml.js'
+import { YamlError } from '../../packages/api/src/codec/yaml/yaml-error.js'
+import { readByPackage } from './yaml-package-reader.js'
 
 export type Verdict =
   | { readonly kind: 'same' | 'both refuse' }
@@ -24,12 +24,12 @@ function readByUs(text: string): OurReading {
   }
 }
 
-/** What one of the readers said of a text that they do not agree upon. */
+/** Results of both parsers for a document on which they differ. */
 interface Case {
   readonly text: string
-  /** Our error, or empty. */
+  /** Our error message, or empty. */
   readonly ours: string
-  /** The codes of the package's errors. */
+  /** Error codes of the package. */
   readonly theirs: readonly string[]
   readonly hasMore: boolean
 }
@@ -41,7 +41,7 @@ interface Reason {
 
 const oneOf = (codes: readonly string[], ...wanted: readonly string[]): boolean => codes.some((code) => wanted.includes(code))
 
-/** Whether what we read of a text is what the package reads of some beginning of it. */
+/** True if our value equals what the package reads from a prefix. */
 function isReadUpTo(text: string): boolean {
   const { value } = readByUs(text)
   for (let end = text.length - 1; end > 0; end--) {
@@ -51,63 +51,66 @@ function isReadUpTo(text: string): boolean {
   return value === null
 }
 
-/** Why the readers may disagree: each is YAML 1.1 as the reference reads it against 1.2, or a fault of the package. */
+/** Known reasons for differences: YAML 1.1 as in kube-apiserver against 1.2, or a bug of the package. */
 const reasons: readonly Reason[] = [
   { reason: 'a carriage return alone ends a line in 1.1', fits: ({ text }) => /\r(?!\n)/.test(text) },
-  { reason: 'directives other than %YAML 1.1 are refused here', fits: ({ ours }) => /directive|incompatible YAML document/.test(ours) },
+  { reason: 'our parser rejects directives other than %YAML 1.1', fits: ({ ours }) => /directive|incompatible YAML document/.test(ours) },
   {
-    reason: 'what follows the first document is not looked at',
+    reason: 'only the first document is read',
     fits: ({ text, ours, theirs, hasMore }) => hasMore || (ours === '' && theirs.length > 0 && isReadUpTo(text)),
   },
   {
-    reason: 'tabs separate nothing at the beginning of a line',
+    reason: 'a tab is not white space at the beginning of a line',
     fits: ({ text, ours }) => text.includes('\t') && /tab character|start any token/.test(ours),
   },
   {
-    reason: 'names of anchors are of letters, digits, _ and -',
+    reason: 'anchor names consist of letters, digits, _ and -',
     fits: ({ text }) => /[&*](?:[0-9A-Za-z_-]*[^0-9A-Za-z_\-\s,\]}]|\s|$)/.test(text),
   },
   {
-    reason: 'in brackets a colon belongs to the word before it unless white space follows, and a question mark ends a word',
+    reason: 'in flow collections a colon is part of a plain scalar unless white space follows, and a question mark ends it',
     fits: ({ text, ours }) =>
       /[:?]/.test(text) && /[[{]/.test(text) && /did not find expected (?:',' or '[}\]]'|node content)|start any token/.test(ours),
   },
   {
-    reason: 'in brackets a colon before a comma or bracket is a part of the word',
+    reason: 'in flow collections a colon before a comma or bracket is part of the plain scalar',
     fits: ({ text }) => /[[{]/.test(text) && /:[,\]}]/.test(text),
   },
-  { reason: 'in brackets a question mark needs no space behind it', fits: ({ text }) => /[[{][\s\S]*\?\S/.test(text) },
-  { reason: 'a dash alone in brackets is a word', fits: ({ theirs }) => oneOf(theirs, 'BLOCK_IN_FLOW') },
   {
-    reason: 'the package wants lines that go on in quotes or brackets to be indented',
+    reason: 'in flow collections an explicit key needs no space after its question mark',
+    fits: ({ text }) => /[[{][\s\S]*\?\S/.test(text),
+  },
+  { reason: 'a single dash in a flow collection is a plain scalar', fits: ({ theirs }) => oneOf(theirs, 'BLOCK_IN_FLOW') },
+  {
+    reason: 'the package requires indented continuation lines in quotes and flow collections',
     fits: ({ text, theirs }) =>
       (/["'][^"']*\n|[[{][^\]}]*\n/.test(text) &&
         oneOf(theirs, 'MISSING_CHAR', 'MULTILINE_IMPLICIT_KEY', 'TAB_AS_INDENT', 'UNEXPECTED_TOKEN')) ||
       (/["'[{][\s\S]*\n/.test(text) && oneOf(theirs, 'BAD_INDENT')),
   },
   {
-    reason: 'a comment may follow a quote, a bracket or the sign of a block text at once',
+    reason: 'a comment needs no space after a quote, a bracket or a block scalar indicator',
     fits: ({ text, theirs }) => /["'\]}|>+0-9-]#/.test(text) && oneOf(theirs, 'MISSING_CHAR'),
   },
   {
-    reason: 'the sign of a block text may stand at the beginning of a line, and a whole document that is one is indented',
+    reason: 'a block scalar indicator may begin a line, and a document that is one block scalar is indented',
     fits: ({ text }) => /(?:^|\n)[ \t]*[|>]/.test(text),
   },
   {
-    reason: 'the package passes over what follows a key behind a question mark on its line',
+    reason: 'the package ignores the rest of the line after an explicit key',
     fits: ({ text, ours }) => /\? /.test(text) && /expected key|end of stream|document indicator/.test(ours),
   },
   {
-    reason: 'the package takes a quote that is escaped at the end of a line for the end of the text',
+    reason: 'the package ends a scalar at an escaped quote at the end of a line',
     fits: ({ text, ours }) => ours !== '' && /(?:''|\\")[ \t]*(?:\n|$)/.test(text),
   },
-  { reason: 'a key and its colon stand on one line', fits: ({ ours }) => /could not find expected ':'/.test(ours) },
+  { reason: 'a key and its colon must be on one line', fits: ({ ours }) => /could not find expected ':'/.test(ours) },
   {
-    reason: 'the package joins lines over an escaped line break with an empty line behind it',
+    reason: 'the package joins lines across an escaped line break that an empty line follows',
     fits: ({ text }) => /\\\r?\n[ \t]*\r?\n/.test(text),
   },
   {
-    reason: 'empty lines before a block text may have more spaces than it',
+    reason: 'empty lines before a block scalar may be indented more than its content',
     fits: ({ text, theirs }) => /[|>][-+0-9]*[ \t]*\n[ \t]+\n/.test(text) && oneOf(theirs, 'MISSING_CHAR', 'BAD_INDENT'),
   },
   { reason: "1.1 has the escape \\'", fits: ({ theirs }) => oneOf(theirs, 'BAD_DQ_ESCAPE') },
@@ -122,7 +125,7 @@ export function compare(text: string): Verdict {
   if (!weRefuse && !theyRefuse && isDeepStrictEqual(ours.value, theirs.value)) return { kind: 'same' }
   if (!weRefuse && !theyRefuse && /[|>]/.test(text) && isDeepStrictEqual(trimmed(ours.value), trimmed(theirs.value)))
     return { kind: 'known', reason: 'white space at the end of a block text, and a block text at the end without a line break' }
-  const reason = reasonOf({ text, ours: ours.problem ?? '', theirs: theirs.problems, hasMore: theirs.hasMore }, theirs.peculiar)
+  const reason = reasonOf({ text, ours: ours.problem ?? '', theirs: theirs.problems, hasMore: theirs.hasMore }, theirs.knownDifferences)
   if (reason !== undefined) return { kind: 'known', reason }
   return {
     kind: 'different',
@@ -131,12 +134,12 @@ export function compare(text: string): Verdict {
   }
 }
 
-function reasonOf(found: Case, peculiar: ReadonlySet<string>): string | undefined {
-  for (const reason of peculiar) return reason
+function reasonOf(found: Case, knownDifferences: ReadonlySet<string>): string | undefined {
+  for (const reason of knownDifferences) return reason
   return reasons.find(({ fits }) => fits(found))?.reason
 }
 
-/** The value with all of its texts trimmed. */
+/** The value with all strings trimmed. */
 function trimmed(value: unknown): unknown {
   if (typeof value === 'string') return value.trim()
   if (Array.isArray(value)) return value.map(trimmed)

@@ -1,37 +1,37 @@
-// Random documents and words for two readers of YAML, and where they do not agree.
+// Runs our YAML parser and the `yaml` package on random documents and scalars, and collects differences.
 
 import { randomFrom } from '../kit/seeded-random.js'
 import { compare, type Verdict } from './differential.js'
 import { mutate, randomDocument } from './generate.js'
-import { compareWord, randomWord } from './scalars.js'
+import { compareScalar, randomScalar } from './scalars.js'
 
 export interface Findings {
   readonly documents: number
-  /** How many were read alike, refused by both, or read differently for each known reason. */
+  /** Number of documents that were read equally, rejected by both, or differ for a known reason. */
   readonly counts: ReadonlyMap<string, number>
-  /** The texts that were read differently for no reason that is known. */
+  /** Documents that differ without a known reason. */
   readonly differences: readonly string[]
 }
 
-const mostDifferences = 20
+const maxDifferences = 20
 
-/** Goes on as long as it is told to, or until there is enough to look at. */
-export function fuzzYaml(seed: number, goesOn: (documents: number) => boolean): Findings {
+/** Runs while `shouldContinue`, or until there are enough differences. */
+export function fuzzYaml(seed: number, shouldContinue: (documents: number) => boolean): Findings {
   const random = randomFrom(seed)
   const counts = new Map<string, number>()
   const differences: string[] = []
   let documents = 0
-  const note = (text: string, verdict: Verdict): void => {
+  const record = (text: string, verdict: Verdict): void => {
     const key = verdict.kind === 'known' ? verdict.reason : verdict.kind
     counts.set(key, (counts.get(key) ?? 0) + 1)
     if (verdict.kind === 'different') differences.push(`${JSON.stringify(text)}: ours ${verdict.ours}, theirs ${verdict.theirs}`)
   }
-  for (; goesOn(documents) && differences.length < mostDifferences; documents++) {
+  for (; shouldContinue(documents) && differences.length < maxDifferences; documents++) {
     const whole = randomDocument(random)
     const text = documents % 2 === 0 ? whole : mutate(random, whole)
-    note(text, compare(text))
-    const word = randomWord(random)
-    note(word, compareWord(word))
+    record(text, compare(text))
+    const scalar = randomScalar(random)
+    record(scalar, compareScalar(scalar))
   }
   return { documents, counts, differences }
 }

@@ -1,4 +1,4 @@
-// `npm run fuzz:yaml`: our YAML reader and the `yaml` package on random documents. `-- --seconds 600`, `-- --seed 7`.
+// `npm run fuzz:yaml`: compares our YAML parser with the `yaml` package on random documents. Options: `-- --seconds 600`, `-- --seed 7`.
 
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'

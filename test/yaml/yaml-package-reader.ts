@@ -1,42 +1,42 @@
-// A text as the `yaml` package reads it: its tree of the first document, with the meaning that our own rules give to plain texts. What is
-// compared is so the grammar; how single words are read is compared by itself.
+// Reads the first document with the `yaml` package, but resolves plain scalars with our rules, so that a comparison with our parser shows
+// only differences of the grammar.
 
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseAllDocuments, type YAMLMap } from 'yaml'
-import { formatFloat } from '../../src/codec/yaml/format-float.js'
-import { resolvePlain } from '../../src/codec/yaml/resolve-scalar.js'
+import { floatText } from '../../packages/api/src/base/text/float-text.js'
+import { resolvePlain } from '../../packages/api/src/codec/yaml/resolve-scalar.js'
 
-export interface OtherReading {
+export interface PackageReading {
   readonly value?: unknown
-  /** The package's codes of what it refuses. */
+  /** Error codes of the package. */
   readonly problems: readonly string[]
-  /** What our reader refuses, or reads by rules of its own, and the package takes: the reasons. */
-  readonly peculiar: ReadonlySet<string>
-  /** Whether more documents follow the first. */
+  /** Reasons why our parser rejects or reads differently what the package accepts. */
+  readonly knownDifferences: ReadonlySet<string>
+  /** True if more documents follow. */
   readonly hasMore: boolean
 }
 
-export function readByPackage(text: string): OtherReading {
+export function readByPackage(text: string): PackageReading {
   const documents = parseAllDocuments(text, { version: '1.1', uniqueKeys: false, merge: false, logLevel: 'silent', strict: true })
   const first = documents[0]
-  const peculiar = new Set<string>()
+  const knownDifferences = new Set<string>()
   const hasMore = documents.length > 1
-  if (first === undefined) return { value: null, problems: [], peculiar, hasMore }
-  if (first.errors.length > 0) return { problems: first.errors.map(({ code }) => code), peculiar, hasMore }
-  const walk = new Walk(first, peculiar)
+  if (first === undefined) return { value: null, problems: [], knownDifferences, hasMore }
+  if (first.errors.length > 0) return { problems: first.errors.map(({ code }) => code), knownDifferences, hasMore }
+  const reader = new NodeReader(first, knownDifferences)
   try {
-    return { value: walk.value(first.contents), problems: [], peculiar, hasMore }
+    return { value: reader.value(first.contents), problems: [], knownDifferences, hasMore }
   } catch (thrown) {
-    return { problems: [String(thrown)], peculiar, hasMore }
+    return { problems: [String(thrown)], knownDifferences, hasMore }
   }
 }
 
-class Walk {
+class NodeReader {
   readonly #document: Document.Parsed
-  readonly #peculiar: Set<string>
+  readonly #knownDifferences: Set<string>
   #depth = 0
-  constructor(document: Document.Parsed, peculiar: Set<string>) {
+  constructor(document: Document.Parsed, knownDifferences: Set<string>) {
     this.#document = document
-    this.#peculiar = peculiar
+    this.#knownDifferences = knownDifferences
   }
 
   value(node: Node | null | undefined): unknown {
@@ -49,7 +49,7 @@ class Walk {
       this.#depth--
       return value
     }
-    if (node.tag !== undefined) this.#peculiar.add('a tag')
+    if (node.tag !== undefined) this.#knownDifferences.add('a tag')
     if (isScalar(node)) return this.#scalar(node)
     if (isSeq(node)) return node.items.map((item) => this.value(item as Node))
     if (isMap(node)) return this.#map(node)
@@ -59,7 +59,7 @@ class Walk {
   #scalar(node: { readonly type?: string | undefined; readonly source?: string | undefined; readonly value: unknown }): unknown {
     if (node.type !== 'PLAIN') return node.type === undefined ? node.value : String(node.source ?? node.value)
     const { value } = resolvePlain(node.source ?? '')
-    if (typeof value === 'number' && !Number.isFinite(value)) this.#peculiar.add('a number that JSON has not')
+    if (typeof value === 'number' && !Number.isFinite(value)) this.#knownDifferences.add('a number that JSON cannot represent')
     return value
   }
 
@@ -75,13 +75,13 @@ class Walk {
   #key(key: Node | null): string {
     const target = isAlias(key) ? key.resolve(this.#document) : key
     if (target === null || target === undefined || !isScalar(target)) {
-      this.#peculiar.add('a key that is no text')
+      this.#knownDifferences.add('a key that is not a scalar, or null')
       return ''
     }
-    if (target.type === 'PLAIN' && target.source === '<<') this.#peculiar.add('a merge')
+    if (target.type === 'PLAIN' && target.source === '<<') this.#knownDifferences.add('a merge')
     const value = this.value(target as Node)
-    if (value === null) this.#peculiar.add('a key that is no text')
+    if (value === null) this.#knownDifferences.add('a key that is not a scalar, or null')
     const isFloat = target.type === 'PLAIN' && resolvePlain(target.source ?? '').type === 'float'
-    return isFloat ? formatFloat(Number(value)) : String(value)
+    return isFloat ? floatText(Number(value)) : String(value)
   }
 }

@@ -1,4 +1,4 @@
-"""Loops that have a service account each, as those of a controller manager do, and a node that fetches the projected tokens of its pods."""
+"""Controllers with one ServiceAccount each, as in kube-controller-manager, and a node that requests the projected tokens of its pods."""
 
 import threading
 import unittest
@@ -18,7 +18,7 @@ def token_of(core, place, name, **spec):
 
 
 def client_with(token):
-    """A client that has nothing but the token."""
+    """Returns a client with the token as its only credential."""
     configuration = client.Configuration.get_default_copy()
     configuration.api_key = {"authorization": f"Bearer {token}"}
     configuration.cert_file = configuration.key_file = None
@@ -50,7 +50,7 @@ class Accounts(unittest.TestCase):
             act()
         self.assertEqual(caught.exception.status, code, caught.exception.body)
 
-    def test_each_loop_does_its_own_work(self):
+    def test_each_controller_has_its_own_permissions(self):
         replicas = self.loop_client("replicaset-controller")
         endpoints = self.loop_client("endpoint-controller")
         sets, pods = client.AppsV1Api(replicas), client.CoreV1Api(replicas)
@@ -85,11 +85,11 @@ class Accounts(unittest.TestCase):
         found = mine.list_namespaced_pod(namespace, label_selector="app=loops").items
         self.assertEqual(sorted(pod.metadata.name for pod in found), ["looped-0", "looped-1"])
         mine.create_namespaced_endpoints(namespace, {"metadata": {"name": "looped"}, "subsets": [{"addresses": [{"ip": "10.1.2.3"}], "ports": [{"port": 80}]}]})
-        # Nobody does the work of another.
+        # Each controller only has its own permissions.
         self.refused(403, lambda: mine.delete_namespaced_pod("looped-0", namespace))
         self.refused(403, lambda: pods.read_namespaced_endpoints("looped", namespace))
 
-    def test_a_token_ends_with_its_account(self):
+    def test_a_token_is_invalid_after_its_service_account_is_deleted(self):
         old = client.CoreV1Api(self.loop_client("node-controller"))
         self.assertGreaterEqual(len(old.list_node().items), 0)
         self.core.delete_namespaced_service_account("node-controller", "kube-system")
@@ -98,7 +98,7 @@ class Accounts(unittest.TestCase):
         self.assertGreaterEqual(len(again.list_node().items), 0)
         self.refused(401, old.list_node)
 
-    def test_a_node_has_the_tokens_of_its_pods(self):
+    def test_a_node_can_request_tokens_of_its_pods(self):
         self.core.create_node({"metadata": {"name": "n1"}})
         self.core.create_namespaced_service_account(namespace, {"metadata": {"name": "app"}})
 

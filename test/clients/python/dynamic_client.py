@@ -1,4 +1,4 @@
-"""The dynamic client of python3-kubernetes, which learns the kinds from discovery, and the client's own tools on top of it."""
+"""Dynamic client of python3-kubernetes, which finds resources by discovery, and utilities based on it."""
 
 import json
 import threading
@@ -30,7 +30,7 @@ class DynamicClient(unittest.TestCase):
         with self.assertRaises(ResourceNotFoundError):
             self.client.resources.get(kind="Gizmo")
 
-    def test_from_begin_to_end(self):
+    def test_crud(self):
         made = self.maps.create(body=config_map("dynamic", {"a": "1"}), namespace=namespace)
         self.assertEqual(made.data.a, "1")
         stale = made.to_dict()
@@ -56,7 +56,7 @@ class DynamicClient(unittest.TestCase):
 
     def test_server_side_apply(self):
         def apply(data, **options):
-            # This client sends what is not JSON by name only as a text.
+            # This client sends other content types than JSON only as a string.
             body = json.dumps(config_map("applied", data))
             return self.maps.server_side_apply(body=body, name="applied", namespace=namespace, **options)
 

@@ -1,4 +1,4 @@
-"""Runs test cases and prints one line of JSON for each, which the tests in TypeScript turn into tests of their own."""
+"""Runs test cases and prints one line of JSON for each, which python.test.ts reports as tests."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from kubernetes import config
 
 
 class LineResult(unittest.TestResult):
-    """Prints what became of each case at its end."""
+    """Prints the result of each case when it ends."""
 
     def startTest(self, test):
         super().startTest(test)
@@ -32,7 +32,7 @@ class LineResult(unittest.TestResult):
 
 
 def main(*cases):
-    """The client configuration is the first argument of the command."""
+    """Expects the kubeconfig as first argument."""
     config.load_kube_config(sys.argv[1])
     loader = unittest.TestLoader()
     result = LineResult()

@@ -1,4 +1,4 @@
-"""Performs steps that come as lines of JSON on standard input, with the client that learns kinds from discovery."""
+"""Runs scenario steps from stdin, one line of JSON each, with the dynamic client of python3-kubernetes."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ media_types = {"json": "application/json-patch+json", "merge": "application/merg
 
 
 def use(configuration):
-    """Steps go through the client with this file of client configuration from now on."""
+    """Switches to the client of this kubeconfig."""
     global api_client, core, known
     if configuration not in opened:
         made = config.new_client_from_config(configuration)
@@ -24,7 +24,7 @@ def use(configuration):
 
 
 def dynamic_client():
-    # It asks the server as soon as it is made, which may refuse that.
+    # The constructor sends requests, which the server may reject.
     if not known:
         known.append(DynamicClient(api_client))
     return known[0]
@@ -38,7 +38,7 @@ def perform(step, namespace):
     try:
         return perform_step(step, namespace)
     except ApiException as error:
-        # Its watch does not read what the server says.
+        # The watch of this client reports the status code only.
         return {"refused": "Expired" if error.status == 410 else json.loads(error.body)["reason"]}
 
 

@@ -1,4 +1,4 @@
-"""The client of python3-kubernetes with a class for every kind: create, read, replace, patch, list, watch and delete."""
+"""Typed client of python3-kubernetes: create, read, replace, patch, list, watch and delete."""
 
 import threading
 import unittest
@@ -49,7 +49,7 @@ class TypedClient(unittest.TestCase):
         self.assertFalse(resources["nodes"].namespaced)
         self.assertEqual(apps().get_api_resources().group_version, "apps/v1")
 
-    def test_config_map_from_begin_to_end(self):
+    def test_config_map_crud(self):
         api = core()
         made = api.create_namespaced_config_map(namespace, client.V1ConfigMap(metadata=meta("life"), data={"a": "1"}, binary_data={"b": "AAE="}))
         self.assertEqual((made.data, made.binary_data), ({"a": "1"}, {"b": "AAE="}))
@@ -170,7 +170,7 @@ class TypedClient(unittest.TestCase):
         writer.join()
         self.assertEqual(seen, [("ADDED", None), ("MODIFIED", {"a": "1"}), ("DELETED", {"a": "1"})])
 
-    def test_watch_ends_in_time(self):
+    def test_watch_timeout(self):
         seen = [event["type"] for event in watch.Watch().stream(core().list_namespace, timeout_seconds=1)]
         self.assertEqual(set(seen), {"ADDED"})
 
@@ -191,7 +191,7 @@ class TypedClient(unittest.TestCase):
         self.assertEqual(filled.metadata.managed_fields[0].manager, "tester")
         self.failure(404, "NotFound", lambda: api.read_namespaced_config_map("dry", namespace))
 
-    def test_refused_with_reasons(self):
+    def test_errors_have_reasons(self):
         wrong = client.V1ConfigMap(metadata=meta("Not_A_Name"))
         self.failure(422, "Invalid", lambda: core().create_namespaced_config_map(namespace, wrong))
         lost = client.V1ConfigMap(metadata=meta("lost"))
@@ -208,11 +208,11 @@ class TypedClient(unittest.TestCase):
                     getattr(api, method)(*([namespace] if "_namespaced_" in method else []))
                     listed.append(method)
                 except ApiException as failure:
-                    # This client is older than the release, and knows versions that are no more.
+                    # This client is older than the server and knows removed versions.
                     if failure.status != 404 or "V1Api" in name:
                         failed.append("%s.%s: %s" % (name, method, failure))
                 except ValueError as failure:
-                    # This client takes no events of the older form, which loops write, the reference's as well as ours.
+                    # This client rejects events without event_time, which controllers write, those of kube-apiserver too.
                     if name == "EventsV1Api" and "`event_time`, must not be `None`" in str(failure):
                         continue
                     failed.append("%s.%s: %s" % (name, method, failure))

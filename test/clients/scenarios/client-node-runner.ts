@@ -1,8 +1,8 @@
-// npm's @kubernetes/client-node as a player: its client for objects of any kind, and its watch.
+// Runs scenarios with @kubernetes/client-node: KubernetesObjectApi, Watch and typed APIs.
 
 import { get, type RequestOptions } from 'node:https'
 import { json } from 'node:stream/consumers'
-import type { Wire } from '../../kit/wire.js'
+import type { JsonObject } from '../../kit/network/json-object.js'
 import {
   type AppsV1Api,
   type ClientNode,
@@ -11,7 +11,7 @@ import {
   type KubeConfig,
   type ObjectApi,
 } from '../obtain-client-node.js'
-import { bookmarkSeconds, type Kind, type Performed, type Player, pathOf, type Step, tableAccept, tableOf } from './play.js'
+import { bookmarkSeconds, type Kind, pathOf, type ScenarioRunner, type Step, type StepResult, tableAccept, tableOf } from './scenario.js'
 
 const mediaTypes = {
   json: 'application/json-patch+json',
@@ -20,12 +20,12 @@ const mediaTypes = {
 }
 
 interface PatchingApi extends ObjectApi {
-  patch(object: unknown, pretty?: string, dryRun?: string, fieldManager?: string, force?: boolean, mediaType?: string): Promise<Wire>
-  create(object: unknown, pretty?: string, dryRun?: string): Promise<Wire>
-  list(apiVersion: string, kind: string, namespace: string, ...rest: readonly (string | number | undefined)[]): Promise<Wire>
+  patch(object: unknown, pretty?: string, dryRun?: string, fieldManager?: string, force?: boolean, mediaType?: string): Promise<JsonObject>
+  create(object: unknown, pretty?: string, dryRun?: string): Promise<JsonObject>
+  list(apiVersion: string, kind: string, namespace: string, ...rest: readonly (string | number | undefined)[]): Promise<JsonObject>
 }
 
-export class ClientNodePlayer implements Player {
+export class ClientNodeRunner implements ScenarioRunner {
   readonly name = '@kubernetes/client-node'
   readonly #library: ClientNode
   readonly #configuration: KubeConfig
@@ -43,19 +43,19 @@ export class ClientNodePlayer implements Player {
     this.#api = library.KubernetesObjectApi.makeApiClient(configuration) as PatchingApi
   }
 
-  static async open(path: string, configuration: string): Promise<ClientNodePlayer> {
+  static async open(path: string, configuration: string): Promise<ClientNodeRunner> {
     const library = await importClientNode(path)
     const config = new library.KubeConfig()
     config.loadFromFile(configuration)
-    return new ClientNodePlayer(library, config, configuration)
+    return new ClientNodeRunner(library, config, configuration)
   }
 
-  async perform(step: Step, namespace: string): Promise<Performed> {
+  async perform(step: Step, namespace: string): Promise<StepResult> {
     try {
       return await this.#perform(step, namespace)
     } catch (error) {
       const { body, statusCode } = error as { readonly body?: unknown; readonly statusCode?: number }
-      // Its watch does not read what the server says.
+      // The watch of the library reports the status code only.
       if (statusCode === 410) return { refused: 'Expired' }
       if (body === undefined) throw error
       const { reason } = (typeof body === 'string' ? JSON.parse(body) : body) as { readonly reason: string }
@@ -65,13 +65,13 @@ export class ClientNodePlayer implements Player {
 
   async close(): Promise<void> {}
 
-  async #perform(step: Step, namespace: string): Promise<Performed> {
+  async #perform(step: Step, namespace: string): Promise<StepResult> {
     const api = this.#api
     switch (step.op) {
       case 'create':
         return { object: await api.create(within(step.object, namespace), undefined, step.dryRun === true ? 'All' : undefined) }
       case 'get':
-        return { object: await api.read(headOf(step.ref, namespace)) }
+        return { object: await api.read(referenceTo(step.ref, namespace)) }
       case 'list': {
         const { apiVersion, kind } = step.ref
         const names: string[] = []
@@ -80,18 +80,18 @@ export class ClientNodePlayer implements Player {
           const rest = [undefined, undefined, undefined, step.fieldSelector, step.selector, step.limit, next]
           const { items, metadata } = await api.list(apiVersion, kind, namespace, ...rest)
           names.push(...items.map((item) => item.metadata.name))
-          // Its classes have another name for it than its objects of kinds that it does not know.
-          const { _continue: ofClass, continue: ofWire } = metadata as { readonly _continue?: string; readonly continue?: string }
-          next = ofClass ?? ofWire
+          // Typed lists call the field _continue, lists of other kinds call it continue.
+          const { _continue: typedToken, continue: untypedToken } = metadata as { readonly _continue?: string; readonly continue?: string }
+          next = typedToken ?? untypedToken
         } while (next !== undefined && next !== '')
         return { names }
       }
       case 'update':
-        return { object: await api.replace({ ...(await api.read(headOf(step.ref, namespace))), ...step.fields }) }
+        return { object: await api.replace({ ...(await api.read(referenceTo(step.ref, namespace))), ...step.fields }) }
       case 'staleUpdate': {
-        const head = headOf(step.ref, namespace)
-        const read = await api.read(head)
-        await this.#patch({ ...head, metadata: { ...head.metadata, labels: { touched: 'yes' } } }, 'merge')
+        const reference = referenceTo(step.ref, namespace)
+        const read = await api.read(reference)
+        await this.#patch({ ...reference, metadata: { ...reference.metadata, labels: { touched: 'yes' } } }, 'merge')
         return { object: await api.replace({ ...read, ...step.fields }) }
       }
       case 'patch':
@@ -101,7 +101,7 @@ export class ClientNodePlayer implements Player {
         return { object: await api.patch(within(step.object, namespace), undefined, undefined, step.manager, step.force, type) }
       }
       case 'delete':
-        await api.delete(headOf(step.ref, namespace))
+        await api.delete(referenceTo(step.ref, namespace))
         return { done: true }
       case 'deleteSelected':
         await this.#core.deleteCollectionNamespacedConfigMap({ namespace, labelSelector: step.selector })
@@ -113,7 +113,7 @@ export class ClientNodePlayer implements Player {
         return { done: true }
       }
       case 'updateStatus': {
-        const read = await api.read(headOf(step.ref, namespace))
+        const read = await api.read(referenceTo(step.ref, namespace))
         const body = { ...read, status: step.status }
         return { object: await this.#apps.replaceNamespacedDeploymentStatus({ name: step.ref.name, namespace, body }) }
       }
@@ -121,7 +121,7 @@ export class ClientNodePlayer implements Player {
         const other = new this.#library.KubeConfig()
         other.loadFromFile(this.#file)
         for (const user of other.users) Object.assign(user, { impersonateUser: step.user })
-        return new ClientNodePlayer(this.#library, other, this.#file).perform(step.step, namespace)
+        return new ClientNodeRunner(this.#library, other, this.#file).perform(step.step, namespace)
       }
       case 'watch':
         return this.#watch(step, namespace)
@@ -134,18 +134,18 @@ export class ClientNodePlayer implements Player {
     }
   }
 
-  /** Its classes know no tables; what it knows of the server and the user is good for any request. */
+  /** The library has no tables: sends a request with the TLS and credentials of the kubeconfig. */
   async #asTable(path: string): Promise<unknown> {
     const options: RequestOptions = {}
     await this.#configuration.applyToHTTPSOptions(options)
     options.headers = { ...options.headers, accept: tableAccept }
     const { server } = this.#configuration.getCurrentCluster()
     return new Promise((resolve, reject) =>
-      get(`${server}${path}`, options, (answer) => json(answer).then(resolve, reject)).once('error', reject),
+      get(`${server}${path}`, options, (response) => json(response).then(resolve, reject)).once('error', reject),
     )
   }
 
-  async #resume({ ref, selector, before, later }: Extract<Step, { op: 'resume' }>, namespace: string): Promise<Performed> {
+  async #resume({ ref, selector, before, later }: Extract<Step, { op: 'resume' }>, namespace: string): Promise<StepResult> {
     const { metadata } = await this.#core.listNamespacedConfigMap({ namespace })
     const versions: string[] = []
     for (const step of before) await this.perform(step, namespace)
@@ -158,7 +158,7 @@ export class ClientNodePlayer implements Player {
     return { events: [...begun.events, ...rest.events] }
   }
 
-  /** Until `isLast` says so; where the server refuses it, that is thrown. */
+  /** Watches until `isLast` returns true; throws if the server rejects the watch. */
   #follow(
     ref: Kind,
     namespace: string,
@@ -182,16 +182,16 @@ export class ClientNodePlayer implements Player {
     })
   }
 
-  #patch(object: unknown, type: keyof typeof mediaTypes): Promise<Wire> {
+  #patch(object: unknown, type: keyof typeof mediaTypes): Promise<JsonObject> {
     return this.#api.patch(object, undefined, undefined, undefined, undefined, mediaTypes[type])
   }
 
-  /** Its client for objects of any kind sends patches that are objects; those that are lists go through the classes. */
-  #patchAny({ ref, type, patch }: Extract<Step, { op: 'patch' }>, namespace: string): Promise<Wire> {
-    const head = headOf(ref, namespace)
+  /** KubernetesObjectApi only sends patches that are objects; JSON patches use the typed API. */
+  #patchAny({ ref, type, patch }: Extract<Step, { op: 'patch' }>, namespace: string): Promise<JsonObject> {
+    const reference = referenceTo(ref, namespace)
     if (type !== 'json') {
       const { metadata, ...rest } = patch as { readonly metadata?: object }
-      return this.#patch({ ...head, ...rest, metadata: { ...metadata, ...head.metadata } }, type)
+      return this.#patch({ ...reference, ...rest, metadata: { ...metadata, ...reference.metadata } }, type)
     }
     return this.#apps.patchNamespacedDeployment(
       { name: ref.name, namespace, body: patch },
@@ -199,7 +199,7 @@ export class ClientNodePlayer implements Player {
     )
   }
 
-  async #watch({ selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<Performed> {
+  async #watch({ selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<StepResult> {
     const { metadata } = await this.#core.listNamespacedConfigMap({ namespace })
     const events: string[] = []
     let finish: () => void = () => undefined
@@ -222,9 +222,13 @@ export class ClientNodePlayer implements Player {
   }
 }
 
-type Head = { readonly apiVersion: string; readonly kind: string; readonly metadata: { readonly name: string; readonly namespace: string } }
+type ObjectReference = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly namespace: string }
+}
 
-const headOf = ({ apiVersion, kind, name }: Extract<Step, { op: 'get' }>['ref'], namespace: string): Head => ({
+const referenceTo = ({ apiVersion, kind, name }: Extract<Step, { op: 'get' }>['ref'], namespace: string): ObjectReference => ({
   apiVersion,
   kind,
   metadata: { name, namespace },

@@ -1,8 +1,8 @@
-// kubectl as a player: command lines, and what they print.
+// Runs scenarios with kubectl or clusterctl.
 
 import type { Kubectl } from '../kubectl.js'
 import { manifest } from '../kubectl.js'
-import { bookmarkSeconds, type Performed, type Player, pathOf, printed, type Ref, type Step } from './play.js'
+import { bookmarkSeconds, normalizedTable, pathOf, type Ref, type ScenarioRunner, type Step, type StepResult } from './scenario.js'
 
 class Refusal extends Error {}
 
@@ -16,18 +16,18 @@ const plural = ({ apiVersion, kind }: Omit<Ref, 'name'>): string => {
   return group === '' ? `${kind.toLowerCase()}s` : `${kind.toLowerCase()}s.${version}.${group}`
 }
 
-export class KubectlPlayer implements Player {
+export class KubectlRunner implements ScenarioRunner {
   readonly name = 'kubectl'
   readonly #kubectl: Kubectl
   readonly #flags: readonly string[]
 
-  /** `flags`: of every command. */
+  /** `flags` are added to every command. */
   constructor(kubectl: Kubectl, flags: readonly string[] = []) {
     this.#kubectl = kubectl
     this.#flags = flags
   }
 
-  async perform(step: Step, namespace: string): Promise<Performed> {
+  async perform(step: Step, namespace: string): Promise<StepResult> {
     try {
       return await this.#perform(step, namespace)
     } catch (error) {
@@ -38,8 +38,8 @@ export class KubectlPlayer implements Player {
 
   async close(): Promise<void> {}
 
-  async #perform(step: Step, namespace: string): Promise<Performed> {
-    const json = async (line: string, rest: readonly string[] = [], stdin?: unknown): Promise<Performed> => ({
+  async #perform(step: Step, namespace: string): Promise<StepResult> {
+    const json = async (line: string, rest: readonly string[] = [], stdin?: unknown): Promise<StepResult> => ({
       object: await this.#json(namespace, line, rest, stdin),
     })
     switch (step.op) {
@@ -81,11 +81,11 @@ export class KubectlPlayer implements Player {
       case 'updateStatus': {
         const read = await this.#json(namespace, `get ${plural(step.ref)} ${step.ref.name} -o json`)
         const path = `/apis/${step.ref.apiVersion}/namespaces/${namespace}/${step.ref.kind.toLowerCase()}s/${step.ref.name}/status`
-        // Before 1.24 it knows no subresources, but paths.
+        // kubectl before 1.24 has no --subresource.
         return json(`replace --raw ${path} -f -`, [], { ...read, status: step.status })
       }
       case 'as':
-        return new KubectlPlayer(this.#kubectl, [...this.#flags, '--as', step.user]).perform(step.step, namespace)
+        return new KubectlRunner(this.#kubectl, [...this.#flags, '--as', step.user]).perform(step.step, namespace)
       case 'watch':
         return this.#watch(step, namespace)
       case 'resume':
@@ -99,13 +99,13 @@ export class KubectlPlayer implements Player {
           .trimEnd()
           .split('\n')
           .map((line) => line.trimEnd().split(/ {2,}/))
-        return printed(columns, rows)
+        return normalizedTable(columns, rows)
       }
     }
   }
 
-  /** It asks for bookmarks only where the whole request is said. */
-  async #resume({ ref, selector, before, later }: Extract<Step, { op: 'resume' }>, namespace: string): Promise<Performed> {
+  /** kubectl requests bookmarks only with --raw. */
+  async #resume({ ref, selector, before, later }: Extract<Step, { op: 'resume' }>, namespace: string): Promise<StepResult> {
     const path = `${pathOf(ref, namespace)}?labelSelector=${encodeURIComponent(selector)}`
     const { metadata } = (await this.#json(namespace, `get --raw ${path}`)) as { readonly metadata: { readonly resourceVersion: string } }
     for (const step of before) await this.perform(step, namespace)
@@ -115,29 +115,29 @@ export class KubectlPlayer implements Player {
     return { events: [...begun, ...rest].map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`) }
   }
 
-  /** Those of a watch until there are so many, or one of this type. */
+  /** Reads watch events until there are `last` (a number), or until one has the type `last`. */
   async #events(
     path: string,
     { resourceVersion }: { readonly resourceVersion: string },
     last: string | number,
   ): Promise<readonly WatchEvent[]> {
-    const following = this.#kubectl.follow(`get --raw ${path}&resourceVersion=${resourceVersion}`)
-    await following.until(typeof last === 'string' ? new RegExp(`${last}.*\n`) : new RegExp(`(?:.*\n){${last}}`))
-    following.close()
-    const lines = following.stdout.split('\n').filter((line) => line !== '')
+    const watching = this.#kubectl.follow(`get --raw ${path}&resourceVersion=${resourceVersion}`)
+    await watching.until(typeof last === 'string' ? new RegExp(`${last}.*\n`) : new RegExp(`(?:.*\n){${last}}`))
+    watching.close()
+    const lines = watching.stdout.split('\n').filter((line) => line !== '')
     return lines.map((line) => JSON.parse(line) as WatchEvent)
   }
 
-  /** It lists by itself and watches from there; what was there before comes first, and counts for nothing. */
-  async #watch({ ref, selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<Performed> {
+  /** kubectl lists first and watches from there; events of existing objects are ignored. */
+  async #watch({ ref, selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<StepResult> {
     const line = `get ${plural(ref)} --watch --output-watch-events --no-headers --selector ${selector} -o custom-columns=TYPE:type,NAME:object.metadata.name`
-    const following = this.#kubectl.within(namespace).follow(line)
-    const lines = (): readonly string[] => following.stdout.split('\n').filter((text) => text !== '')
-    await following.until(/before/)
+    const watching = this.#kubectl.within(namespace).follow(line)
+    const lines = (): readonly string[] => watching.stdout.split('\n').filter((text) => text !== '')
+    await watching.until(/before/)
     const before = lines().length
     for (const step of during) await this.perform(step, namespace)
-    await following.until(new RegExp(`(?:.*\\n){${before + during.length}}`))
-    following.close()
+    await watching.until(new RegExp(`(?:.*\\n){${before + during.length}}`))
+    watching.close()
     return {
       events: lines()
         .slice(before)
@@ -158,12 +158,12 @@ export class KubectlPlayer implements Player {
   }
 }
 
-/** It tells the reason in brackets, where it does not put it into words of its own. */
+/** The reason is in brackets, unless kubectl has its own message. */
 function reasonOf(stderr: string): string {
-  const [, told] = /Error from server \((\w+)\)/.exec(stderr) ?? []
-  if (told !== undefined) return told
+  const [, reason] = /Error from server \((\w+)\)/.exec(stderr) ?? []
+  if (reason !== undefined) return reason
   if (/You must be logged in to the server/.test(stderr)) return 'Unauthorized'
   if (/Apply failed with \d+ conflict/.test(stderr)) return 'Conflict'
   if (/ is invalid(?:: |\s*$)/.test(stderr)) return 'Invalid'
-  throw new Error(`kubectl said ${stderr}`)
+  throw new Error(`kubectl failed: ${stderr}`)
 }

@@ -1,18 +1,18 @@
-// Our own client as a player.
+// Runs scenarios with cluster-apiserver/client.
 
 import { type Collection, connect, type DynamicObject, isClientError, type TypedClient } from 'cluster-apiserver/client'
-import { bookmarkSeconds, type Performed, type Player, type Ref, type Step, tableOf } from './play.js'
+import { bookmarkSeconds, type Ref, type ScenarioRunner, type Step, type StepResult, tableOf } from './scenario.js'
 
-export class OurPlayer implements Player {
+export class OurClientRunner implements ScenarioRunner {
   readonly name = 'ours'
   readonly #client: TypedClient
 
-  /** Of a file of client configuration, or one that there is. */
+  /** From a kubeconfig, or an existing client. */
   constructor(configuration: string | TypedClient) {
     this.#client = typeof configuration === 'string' ? connect({ file: configuration }) : configuration
   }
 
-  async perform(step: Step, namespace: string): Promise<Performed> {
+  async perform(step: Step, namespace: string): Promise<StepResult> {
     try {
       return await this.#perform(step, namespace)
     } catch (error) {
@@ -25,13 +25,13 @@ export class OurPlayer implements Player {
     this.#client.close()
   }
 
-  #of({ apiVersion, kind }: Omit<Ref, 'name'>, namespace: string): Promise<Collection<DynamicObject>> {
+  #collectionOf({ apiVersion, kind }: Omit<Ref, 'name'>, namespace: string): Promise<Collection<DynamicObject>> {
     return this.#client.ofKind(apiVersion, kind, { namespace })
   }
 
-  async #perform(step: Step, namespace: string): Promise<Performed> {
+  async #perform(step: Step, namespace: string): Promise<StepResult> {
     const ref = step.op === 'create' || step.op === 'apply' ? (step.object as unknown as Ref) : step.ref
-    const objects = await this.#of(ref, namespace)
+    const objects = await this.#collectionOf(ref, namespace)
     switch (step.op) {
       case 'create':
         return { object: await objects.create(step.object as DynamicObject, { dryRun: step.dryRun ?? false }) }
@@ -64,7 +64,7 @@ export class OurPlayer implements Player {
         return { object: await objects.subresource('status').update({ ...read, status: step.status }) }
       }
       case 'as':
-        return new OurPlayer(this.#client.as({ user: step.user })).perform(step.step, namespace)
+        return new OurClientRunner(this.#client.as({ user: step.user })).perform(step.step, namespace)
       case 'watch': {
         const since = await objects.list({ labelSelector: step.selector })
         const events: string[] = []
@@ -74,7 +74,7 @@ export class OurPlayer implements Player {
             if (events.length === step.during.length) break
           }
         })()
-        for (const one of step.during) await this.perform(one, namespace)
+        for (const inner of step.during) await this.perform(inner, namespace)
         await watching
         return { events }
       }
@@ -92,10 +92,10 @@ export class OurPlayer implements Player {
     objects: Collection<DynamicObject>,
     { selector: labelSelector, before, later }: Extract<Step, { op: 'resume' }>,
     namespace: string,
-  ): Promise<Performed> {
+  ): Promise<StepResult> {
     let { resourceVersion = '' } = (await objects.list({ labelSelector })).metadata
     const events: string[] = []
-    for (const one of before) await this.perform(one, namespace)
+    for (const inner of before) await this.perform(inner, namespace)
     for await (const { type, object } of objects.watch({
       labelSelector,
       resourceVersion,
@@ -106,7 +106,7 @@ export class OurPlayer implements Player {
       resourceVersion = object.metadata?.resourceVersion ?? ''
       if (type === 'BOOKMARK') break
     }
-    for (const one of later) await this.perform(one, namespace)
+    for (const inner of later) await this.perform(inner, namespace)
     const wanted = events.length + later.length
     for await (const { type, object } of objects.watch({ labelSelector, resourceVersion })) {
       if (events.push(`${type} ${object.metadata?.name}`) === wanted) break

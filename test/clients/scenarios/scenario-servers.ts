@@ -1,22 +1,22 @@
-// The servers and the files of client configuration through which plays are performed: as administrator, and with one credential plugin for all clients.
+// Servers and kubeconfigs of the scenarios: administrator, short history, and exec credential plugins.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newAuthority, newClient } from '../../../packages/server/test/security/make-pki.js'
 import type { ApiClient } from '../../kit/api-client.js'
 import { expectStatus, until } from '../../kit/fixtures.js'
 import { ServerProcess } from '../../kit/server-process.js'
-import { newAuthority, newClient } from '../../security/make-pki.js'
 import { newNamespace } from '../namespaces.js'
-import type { Way } from './play.js'
+import type { Setup } from './scenario.js'
 
-/** Debian's command knows no younger version than this one. */
+/** Latest version that Debian's kubectl supports. */
 const apiVersion = 'client.authentication.k8s.io/v1beta1'
 
-export class Ways {
+export class ScenarioServers {
   readonly folder: string
   readonly #usual: ServerProcess
-  /** Keeps a second of history, and knows the users of the plugin. */
+  /** One second of history, and the users of the plugins. */
   readonly #special: ServerProcess
 
   private constructor(folder: string, usual: ServerProcess, special: ServerProcess) {
@@ -25,8 +25,8 @@ export class Ways {
     this.#special = special
   }
 
-  static async open(): Promise<Ways> {
-    const folder = mkdtempSync(join(tmpdir(), 'plays-'))
+  static async open(): Promise<ScenarioServers> {
+    const folder = mkdtempSync(join(tmpdir(), 'scenarios-'))
     const [tokens, authorityFile] = [join(folder, 'tokens.csv'), join(folder, 'ca.crt')]
     const authority = newAuthority('clients')
     writeFileSync(tokens, 'of-the-plugin,carol,1,"readers"\n')
@@ -34,34 +34,34 @@ export class Ways {
     const flags = ['--identity=kubernetes']
     const more = ['--etcd-compaction-interval=1s', `--token-auth-file=${tokens}`, `--client-ca-file=${authorityFile}`]
     const [usual, special] = await Promise.all([ServerProcess.start({ flags }), ServerProcess.start({ flags: [...flags, ...more] })])
-    const ways = new Ways(folder, usual, special)
+    const servers = new ScenarioServers(folder, usual, special)
     const { cert, key } = newClient(authority, 'carol', { organizations: ['readers'] })
-    ways.#writePlugin('token of a plugin', { token: 'of-the-plugin' })
-    ways.#writePlugin('certificate of a plugin', { clientCertificateData: cert, clientKeyData: key })
-    ways.#writePlugin('refused token of a plugin', { token: 'of-nobody' })
+    servers.#writePlugin('token of a plugin', { token: 'of-the-plugin' })
+    servers.#writePlugin('certificate of a plugin', { clientCertificateData: cert, clientKeyData: key })
+    servers.#writePlugin('refused token of a plugin', { token: 'of-nobody' })
     await allowReaders(special.client)
     await until(
-      // Only what has been followed by something can be forgotten.
+      // Writes, because compaction keeps the latest revision.
       async () => {
         await newNamespace(special.client)
         return special.client.get('/api/v1/configmaps?watch=1&resourceVersion=1&timeoutSeconds=1')
       },
       ({ status }) => status === 410,
     )
-    return ways
+    return servers
   }
 
-  configuration(way: Way): string {
-    return way === 'admin' || way === 'short history' ? join(this.#serverOf(way).dataDir, 'admin.conf') : join(this.folder, way)
+  configuration(setup: Setup): string {
+    return setup === 'admin' || setup === 'short history' ? join(this.#serverOf(setup).dataDir, 'admin.conf') : join(this.folder, setup)
   }
 
-  newNamespace(way: Way): Promise<string> {
-    return newNamespace(this.#serverOf(way).client)
+  newNamespace(setup: Setup): Promise<string> {
+    return newNamespace(this.#serverOf(setup).client)
   }
 
-  /** What the plugin was told, run by run. */
-  runs(way: Way): readonly string[] {
-    return readFileSync(join(this.folder, `${way}.log`), 'utf8')
+  /** Input of the plugin, one line per run. */
+  runs(setup: Setup): readonly string[] {
+    return readFileSync(join(this.folder, `${setup}.log`), 'utf8')
       .trim()
       .split('\n')
   }
@@ -71,19 +71,19 @@ export class Ways {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  #serverOf(way: Way): ServerProcess {
-    return way === 'admin' ? this.#usual : this.#special
+  #serverOf(setup: Setup): ServerProcess {
+    return setup === 'admin' ? this.#usual : this.#special
   }
 
-  /** The program is the same for all: it notes what it was told, and answers with a file. */
-  #writePlugin(way: Way, status: object): void {
+  /** The plugin logs its input and prints a file. */
+  #writePlugin(setup: Setup, status: object): void {
     const plugin = join(this.folder, 'plugin')
     writeFileSync(plugin, '#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> "$1.log"\ncat "$1.json"\n', { mode: 0o755 })
-    writeFileSync(join(this.folder, `${way}.json`), JSON.stringify({ apiVersion, kind: 'ExecCredential', status }))
+    writeFileSync(join(this.folder, `${setup}.json`), JSON.stringify({ apiVersion, kind: 'ExecCredential', status }))
     const exec = {
       apiVersion,
       command: plugin,
-      args: [join(this.folder, way)],
+      args: [join(this.folder, setup)],
       env: null,
       interactiveMode: 'Never',
       provideClusterInfo: true,
@@ -98,11 +98,11 @@ export class Ways {
       contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
       'current-context': 'x',
     }
-    writeFileSync(this.configuration(way), JSON.stringify(configuration))
+    writeFileSync(this.configuration(setup), JSON.stringify(configuration))
   }
 }
 
-/** They may write, too, but not delete, so that it shows whose rights count. */
+/** Readers may create but not delete, to show which permissions apply. */
 async function allowReaders(client: ApiClient): Promise<void> {
   const group = 'rbac.authorization.k8s.io'
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch', 'create'] }]

@@ -1,4 +1,4 @@
-// What all clients are asked to do: steps as data, which each client performs in its own way, and results in one form, so that they can be compared.
+// Scenarios as data: steps that each client runs with its own API, and results in one format for comparison.
 
 export interface Ref {
   readonly apiVersion: string
@@ -8,33 +8,33 @@ export interface Ref {
 
 export type Kind = Omit<Ref, 'name'>
 
-/** What can be done in the name of others. */
-type Simple = Extract<Step, { op: 'get' | 'list' }>
+/** Steps that can be impersonated. */
+type ReadStep = Extract<Step, { op: 'get' | 'list' }>
 
 type Fields = Readonly<Record<string, unknown>>
 
 export type Step =
   | { readonly op: 'create'; readonly object: Fields; readonly dryRun?: boolean }
   | { readonly op: 'get'; readonly ref: Ref }
-  /** Names, in the order of the answer; with a limit page by page. */
+  /** Returns names in the order of the response; with a limit, page by page. */
   | { readonly op: 'list'; readonly ref: Kind; readonly selector: string; readonly fieldSelector?: string; readonly limit?: number }
-  /** Reads, puts the fields over it, and puts it back. */
+  /** Reads the object, replaces fields and updates it. */
   | { readonly op: 'update'; readonly ref: Ref; readonly fields: Fields }
-  /** Reads; somebody else changes a label; puts what was read back with the fields over it. */
+  /** Reads the object, changes a label, then updates with the stale object. */
   | { readonly op: 'staleUpdate'; readonly ref: Ref; readonly fields: Fields }
   | { readonly op: 'patch'; readonly ref: Ref; readonly type: 'json' | 'merge' | 'strategic'; readonly patch: unknown }
   | { readonly op: 'apply'; readonly object: Fields; readonly manager: string; readonly force: boolean }
-  /** Not waited for until it is gone. */
+  /** Does not wait for the deletion. */
   | { readonly op: 'delete'; readonly ref: Ref }
   | { readonly op: 'deleteSelected'; readonly ref: Kind; readonly selector: string }
   | { readonly op: 'scale'; readonly ref: Ref; readonly replicas: number }
-  /** Reads, and puts it back at its status with this as status. */
+  /** Reads the object and updates its status subresource. */
   | { readonly op: 'updateStatus'; readonly ref: Ref; readonly status: Fields }
-  /** As somebody else. */
-  | { readonly op: 'as'; readonly user: string; readonly ref: Kind; readonly step: Simple }
-  /** Types and names of as many events as the steps make, seen by a watch that was there before. */
+  /** Impersonates a user. */
+  | { readonly op: 'as'; readonly user: string; readonly ref: Kind; readonly step: ReadStep }
+  /** Returns types and names of as many events as there are steps, from a watch that starts before them. */
   | { readonly op: 'watch'; readonly ref: Kind; readonly selector: string; readonly during: readonly Step[] }
-  /** Lists, performs the first steps, watches from the list until a bookmark comes, performs the others, and goes on from the bookmark. */
+  /** Lists, runs `before`, watches from the list until a bookmark, runs `later`, and resumes from the bookmark. */
   | {
       readonly op: 'resume'
       readonly ref: Kind
@@ -42,60 +42,63 @@ export type Step =
       readonly before: readonly Step[]
       readonly later: readonly Step[]
     }
-  /** Begins a watch at a version that may not be kept any more. */
+  /** Starts a watch at a resourceVersion that may be compacted. */
   | { readonly op: 'watchFrom'; readonly ref: Kind; readonly resourceVersion: string }
-  /** The list as people read it, with the columns that are usually left out. */
+  /** Returns the list as a table with all columns. */
   | { readonly op: 'table'; readonly ref: Kind; readonly selector: string }
 
-/** Through which file of client configuration a play is performed: that of the administrator, or one with a credential plugin; and on which server. */
-export type Way = 'admin' | 'short history' | 'token of a plugin' | 'certificate of a plugin' | 'refused token of a plugin'
+/** Kubeconfig and server of a scenario. */
+export type Setup = 'admin' | 'short history' | 'token of a plugin' | 'certificate of a plugin' | 'refused token of a plugin'
 
-export interface Play {
+export interface Scenario {
   readonly title: string
-  /** By default `admin`. */
-  readonly way?: Way
+  /** Default: `admin`. */
+  readonly setup?: Setup
   readonly steps: readonly Step[]
 }
 
-/** So long that a server sends a bookmark before it ends the watch. */
+/** Watch timeout in seconds; the server sends a bookmark before. */
 export const bookmarkSeconds = 3
 
-/** The path of what is listed, for clients that have words for some kinds only. */
+/** Collection path, for clients without an API for all kinds. */
 export function pathOf({ apiVersion, kind }: Kind, namespace: string): string {
   return `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s`
 }
 
 export const tableAccept = 'application/json;as=Table;g=meta.k8s.io;v=v1'
 
-/** What servers answer with, as far as it matters here. */
-interface TableAnswer {
+/** Fields of a Table response. */
+interface TableResponse {
   readonly columnDefinitions: readonly { readonly name: string }[]
   readonly rows: readonly { readonly cells: readonly unknown[] }[]
 }
 
-/** As people see it; ages are not the same for everybody. */
-export function printed(columns: readonly string[], rows: readonly (readonly unknown[])[]): Extract<Performed, { table: unknown }> {
+/** Table with column names in upper case and a placeholder for ages. */
+export function normalizedTable(
+  columns: readonly string[],
+  rows: readonly (readonly unknown[])[],
+): Extract<StepResult, { table: unknown }> {
   const names = columns.map((name) => name.toUpperCase())
   const age = names.indexOf('AGE')
   return { table: [names, ...rows.map((cells) => cells.map((cell, i) => (i === age ? 'age' : String(cell))))] }
 }
 
-export const tableOf = (answer: unknown): Performed => {
-  const { columnDefinitions, rows } = answer as TableAnswer
-  return printed(
+export const tableOf = (response: unknown): StepResult => {
+  const { columnDefinitions, rows } = response as TableResponse
+  return normalizedTable(
     columnDefinitions.map(({ name }) => name),
     rows.map(({ cells }) => cells),
   )
 }
 
-/** A client that performs steps in a namespace. Answers with an object, names, or the reason of a refusal; throws where it is at a loss. */
-export interface Player {
+/** Runs steps in a namespace. Resolves with a result or the reason of a rejection; throws on other errors. */
+export interface ScenarioRunner {
   readonly name: string
-  perform(step: Step, namespace: string): Promise<Performed>
+  perform(step: Step, namespace: string): Promise<StepResult>
   close(): Promise<void>
 }
 
-export type Performed =
+export type StepResult =
   | { readonly object: Fields }
   | { readonly names: readonly string[] }
   | { readonly events: readonly string[] }
@@ -105,18 +108,18 @@ export type Performed =
 
 const volatile = ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'namespace', 'selfLink']
 
-/** What must be the same for all clients; JSON, so that dates and classes of a client are as they were on the wire. */
-export function comparable(performed: Performed): unknown {
-  const value = JSON.parse(JSON.stringify(performed)) as { object?: { metadata?: Record<string, unknown>; spec?: Record<string, unknown> } }
+/** The part of a result that must be equal for all clients, as JSON. */
+export function comparable(result: StepResult): unknown {
+  const value = JSON.parse(JSON.stringify(result)) as { object?: { metadata?: Record<string, unknown>; spec?: Record<string, unknown> } }
   for (const name of volatile) delete value.object?.metadata?.[name]
-  // That it is going is the same, since when is not.
+  // Deletion times differ.
   if (value.object?.metadata?.['deletionTimestamp'] !== undefined) value.object.metadata['deletionTimestamp'] = 'set'
-  // Addresses are drawn.
+  // Allocated addresses differ.
   for (const name of ['clusterIP', 'clusterIPs']) delete value.object?.spec?.[name]
   return sorted(value)
 }
 
-/** Members in one order. */
+/** Sorts fields. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

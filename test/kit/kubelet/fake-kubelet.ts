@@ -1,4 +1,4 @@
-// A stand-in for the agent on a node: it speaks the agent's own protocols, runs commands on this machine, and keeps logs that tests write.
+// Fake kubelet: serves the kubelet API, runs commands on this machine, and returns logs that tests write.
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -8,17 +8,17 @@ import { createServer, type Server } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
-import { SpdyConnection, type SpdyStream } from './spdy.js'
+import { SpdyConnection, type SpdyStream } from '../network/spdy.js'
 
-export interface NodeAgentOptions {
+interface FakeKubeletOptions {
   readonly cert: string
   readonly key: string
-  /** Whose clients are let in; left out: anybody is. */
+  /** CA of accepted client certificates; undefined: no authentication. */
   readonly clientCa?: string
   readonly host?: string
 }
 
-export interface Asked {
+interface ReceivedRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage['headers']
@@ -30,11 +30,11 @@ interface Log {
   readonly followers: Set<ServerResponse>
 }
 
-export class NodeAgent {
+export class FakeKubelet {
   readonly port: number
-  /** Everything that it was asked for. */
-  readonly asked: Asked[] = []
-  /** Another answer for requests to come, tried first; true: it was given. */
+  /** All received requests. */
+  readonly requests: ReceivedRequest[] = []
+  /** Overrides responses; returns true if it responded. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
   interceptUpgrade: ((request: IncomingMessage, socket: Duplex) => boolean) | undefined
   readonly #server: Server
@@ -51,38 +51,38 @@ export class NodeAgent {
     })
     server.on('tlsClientError', () => undefined)
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.#note(request)
-      if (!this.intercept?.(request, response)) this.#answer(request, response)
+      this.#record(request)
+      if (!this.intercept?.(request, response)) this.#respond(request, response)
     })
     server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
-      this.#note(request)
+      this.#record(request)
       if (!this.interceptUpgrade?.(request, socket)) this.#upgrade(request, socket)
     })
   }
 
-  static async start({ cert, key, clientCa, host = '127.0.0.1' }: NodeAgentOptions): Promise<NodeAgent> {
+  static async start({ cert, key, clientCa, host = '127.0.0.1' }: FakeKubeletOptions): Promise<FakeKubelet> {
     const server = createServer({
       cert,
       key,
       ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
     })
     await once(server.listen(0, host), 'listening')
-    return new NodeAgent(server)
+    return new FakeKubelet(server)
   }
 
   get connections(): number {
     return this.#sockets.size
   }
 
-  /** Adds to the log of a container; `place` is `namespace/pod/container`. */
-  log(place: string, text: string): void {
-    const log = this.#logOf(place)
+  /** Appends to the log of a container; `container` is `namespace/pod/container`. */
+  log(container: string, text: string): void {
+    const log = this.#logOf(container)
     log.text += text
     for (const follower of log.followers) follower.write(text)
   }
 
-  endLog(place: string): void {
-    for (const follower of this.#logOf(place).followers) follower.end()
+  endLog(container: string): void {
+    for (const follower of this.#logOf(container).followers) follower.end()
   }
 
   async close(): Promise<void> {
@@ -90,10 +90,10 @@ export class NodeAgent {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  #note(request: IncomingMessage): void {
+  #record(request: IncomingMessage): void {
     const certificate = (request.socket as TLSSocket).getPeerCertificate?.()
     const client = certificate?.subject?.CN
-    this.asked.push({
+    this.requests.push({
       method: request.method ?? '',
       url: request.url ?? '',
       headers: request.headers,
@@ -101,27 +101,27 @@ export class NodeAgent {
     })
   }
 
-  #logOf(place: string): Log {
-    const known = this.#logs.get(place)
-    if (known !== undefined) return known
+  #logOf(container: string): Log {
+    const existing = this.#logs.get(container)
+    if (existing !== undefined) return existing
     const log = { text: '', followers: new Set<ServerResponse>() }
-    this.#logs.set(place, log)
+    this.#logs.set(container, log)
     return log
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const url = new URL(request.url ?? '/', 'https://agent')
-    const [, what, ...place] = url.pathname.split('/')
-    if (what === 'containerLogs') this.#answerLog(place.join('/'), url.searchParams, response)
-    else if (what === 'healthz') response.end('ok')
-    else if (what === 'echo') response.end(JSON.stringify({ url: request.url, headers: request.headers, method: request.method }))
+  #respond(request: IncomingMessage, response: ServerResponse): void {
+    const url = new URL(request.url ?? '/', 'https://kubelet')
+    const [, endpoint, ...container] = url.pathname.split('/')
+    if (endpoint === 'containerLogs') this.#respondWithLog(container.join('/'), url.searchParams, response)
+    else if (endpoint === 'healthz') response.end('ok')
+    else if (endpoint === 'echo') response.end(JSON.stringify({ url: request.url, headers: request.headers, method: request.method }))
     else response.writeHead(404).end('404 page not found\n')
   }
 
-  #answerLog(place: string, options: URLSearchParams, response: ServerResponse): void {
-    const log = this.#logs.get(options.get('previous') === 'true' ? `${place}/previous` : place)
+  #respondWithLog(container: string, options: URLSearchParams, response: ServerResponse): void {
+    const log = this.#logs.get(options.get('previous') === 'true' ? `${container}/previous` : container)
     if (log === undefined) {
-      response.writeHead(400).end(`container "${place.split('/')[2]}" in pod "${place.split('/')[1]}" is waiting to start`)
+      response.writeHead(400).end(`container "${container.split('/')[2]}" in pod "${container.split('/')[1]}" is waiting to start`)
       return
     }
     const lines = log.text.split('\n').slice(0, -1)
@@ -139,47 +139,48 @@ export class NodeAgent {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex): void {
-    const url = new URL(request.url ?? '/', 'https://agent')
-    const [, what] = url.pathname.split('/')
+    const url = new URL(request.url ?? '/', 'https://kubelet')
+    const [, endpoint] = url.pathname.split('/')
     if (request.headers.upgrade?.toLowerCase() === 'websocket') {
       acceptWebSocket(request, socket, url)
       return
     }
     const offered = String(request.headers['x-stream-protocol-version'] ?? '').split(/, */)
-    const protocol = what === 'portForward' ? offered[0] : (offered.find((name) => name.startsWith('v4.')) ?? offered[0])
+    const protocol = endpoint === 'portForward' ? offered[0] : (offered.find((name) => name.startsWith('v4.')) ?? offered[0])
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${protocol}\r\n\r\n`,
     )
     const connection = new SpdyConnection(socket, { isServer: true })
-    if (what === 'portForward') servePorts(connection)
-    else serveStreams(connection, url, what === 'exec' ? url.searchParams.getAll('command') : undefined)
+    if (endpoint === 'portForward') servePorts(connection)
+    else serveStreams(connection, url, endpoint === 'exec' ? url.searchParams.getAll('command') : undefined)
   }
 }
 
-/** Streams come one by one; when all that were announced are there, the command begins. */
+/** exec, or attach without a command: starts when all announced streams are open. */
 function serveStreams(connection: SpdyConnection, { searchParams }: URL, command: readonly string[] | undefined): void {
   const wanted = ['error', ...(searchParams.has('input') ? ['stdin'] : []), ...(searchParams.has('output') ? ['stdout'] : [])]
   if (searchParams.has('error') && !searchParams.has('tty')) wanted.push('stderr')
   const streams = new Map<string, SpdyStream>()
-  let isBegun = false
-  const early: Buffer[] = []
+  let isStarted = false
+  const earlyInput: Buffer[] = []
   connection.on('stream', (stream: SpdyStream) => {
     const type = stream.headers['streamtype'] ?? ''
     streams.set(type, stream)
     void stream.reply()
-    if (type === 'stdin') stream.on('data', (chunk: Buffer) => isBegun || early.push(chunk))
-    if (isBegun || !wanted.every((name) => streams.has(name))) return
-    isBegun = true
-    if (command === undefined) echoInput(connection, streams, early)
-    else run(connection, streams, command, early)
+    if (type === 'stdin') stream.on('data', (chunk: Buffer) => isStarted || earlyInput.push(chunk))
+    if (isStarted || !wanted.every((name) => streams.has(name))) return
+    isStarted = true
+    if (command === undefined) echoInput(connection, streams, earlyInput)
+    else run(connection, streams, command, earlyInput)
   })
 }
 
-function echoInput(connection: SpdyConnection, streams: ReadonlyMap<string, SpdyStream>, early: readonly Buffer[]): void {
+/** Attach: writes a greeting, then echoes stdin. */
+function echoInput(connection: SpdyConnection, streams: ReadonlyMap<string, SpdyStream>, earlyInput: readonly Buffer[]): void {
   const out = streams.get('stdout')
   const input = streams.get('stdin')
   out?.write('attached\n')
-  for (const chunk of early) out?.write(`echo ${String(chunk)}`)
+  for (const chunk of earlyInput) out?.write(`echo ${String(chunk)}`)
   input?.on('data', (chunk: Buffer) => out?.write(`echo ${String(chunk)}`))
   const finish = (): void => finishStreams(connection, streams, 0)
   if (input === undefined) setTimeout(finish, 50)
@@ -190,10 +191,10 @@ function run(
   connection: SpdyConnection,
   streams: ReadonlyMap<string, SpdyStream>,
   command: readonly string[],
-  early: readonly Buffer[],
+  earlyInput: readonly Buffer[],
 ): void {
-  const [file = '', ...words] = command
-  const child = spawn(file, words, { stdio: ['pipe', 'pipe', 'pipe'] })
+  const [file = '', ...args] = command
+  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   connection.on('close', () => child.kill('SIGKILL'))
   child.stdin.on('error', () => undefined)
   for (const name of ['stdout', 'stderr'] as const) {
@@ -206,7 +207,7 @@ function run(
   }
   const input = streams.get('stdin')
   if (input === undefined) child.stdin.end()
-  for (const chunk of early) child.stdin.write(chunk)
+  for (const chunk of earlyInput) child.stdin.write(chunk)
   input?.on('data', (chunk: Buffer) => child.stdin.write(chunk))
   input?.on('end', () => child.stdin.end())
   child.on('error', () => finishStreams(connection, streams, 127))
@@ -226,7 +227,7 @@ function finishStreams(connection: SpdyConnection, streams: ReadonlyMap<string, 
   void connection.flushed().then(() => setTimeout(() => connection.end(), 100))
 }
 
-/** Each connection to a port is a pair of streams: one for what is said, one for what goes wrong. */
+/** Each forwarded connection is a pair of streams: data and error. */
 function servePorts(connection: SpdyConnection): void {
   const errors = new Map<string, SpdyStream>()
   connection.on('stream', (stream: SpdyStream) => {
@@ -238,7 +239,7 @@ function servePorts(connection: SpdyConnection): void {
     }
     const target: Socket = connect(Number(port), '127.0.0.1')
     const fail = (error: Error): void => {
-      errors.get(requestid)?.write(`no way to port ${port}: ${error.message}`)
+      errors.get(requestid)?.write(`cannot connect to port ${port}: ${error.message}`)
       errors.get(requestid)?.end()
       stream.end()
     }
@@ -258,12 +259,13 @@ function servePorts(connection: SpdyConnection): void {
   })
 }
 
-const webSocketKey = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+/** Appended to the key of the client, as RFC 6455 demands. */
+const webSocketGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-/** Says hello on the channel of the output, and then what the query was. */
+/** Sends a greeting on the stdout channel, then the query. */
 function acceptWebSocket(request: IncomingMessage, socket: Duplex, url: URL): void {
   const [protocol = ''] = String(request.headers['sec-websocket-protocol'] ?? '').split(/, */)
-  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}${webSocketKey}`).digest('base64')
+  const accept = createHash('sha1').update(`${request.headers['sec-websocket-key']}${webSocketGuid}`).digest('base64')
   const lines = [
     'HTTP/1.1 101 Switching Protocols',
     'Connection: Upgrade',

@@ -1,14 +1,14 @@
-// A server with one node, whose agent is the stand-in: certificates for both, the node and pods on it.
+// A server with one node and a fake kubelet: certificates, the node, and pods on it.
 
 import { writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
-import { expectStatus, until } from './fixtures.js'
-import { NodeAgent } from './node-agent.js'
-import { newFolder, ServerProcess } from './server-process.js'
+import { issueCertificate, type KeyPair } from '../../../packages/server/src/net/tls/issue-certificate.js'
+import { expectStatus, untilStatus } from '../fixtures.js'
+import { newFolder, ServerProcess } from '../server-process.js'
+import { FakeKubelet } from './fake-kubelet.js'
 
-/** An address of this machine that others could reach; undefined where it has none. */
+/** Non-loopback address of this machine; undefined if it has none. */
 const addressOf = (wanted: 'IPv4' | 'IPv6'): string | undefined =>
   Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -17,58 +17,62 @@ const addressOf = (wanted: 'IPv4' | 'IPv6'): string | undefined =>
 export const ownAddress = addressOf('IPv4')
 export const ownAddress6 = addressOf('IPv6')
 
-/** For the options of tests that go to pods: the machine's own address is refused, as it must be. */
-export const needsAddress = { skip: ownAddress === undefined ? 'this machine has no address but its own' : false } as const
+/** Options of tests that proxy to pods: loopback addresses are rejected. */
+export const needsAddress = { skip: ownAddress === undefined ? 'this machine has only loopback addresses' : false } as const
 
-const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+const validity = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
 
-export interface Certificates {
+interface Certificates {
   readonly authority: KeyPair & { readonly commonName: string }
-  readonly agent: KeyPair
+  readonly kubelet: KeyPair
   readonly client: KeyPair
 }
 
 export function makeCertificates(
   hosts: readonly string[] = ['127.0.0.1', 'localhost', ...(ownAddress === undefined ? [] : [ownAddress])],
 ): Certificates {
-  const authority = { ...issueCertificate({ commonName: 'agents', use: 'authority', ...times }), commonName: 'agents' }
+  const authority = { ...issueCertificate({ commonName: 'kubelets', use: 'authority', ...validity }), commonName: 'kubelets' }
   return {
     authority,
-    agent: issueCertificate({ commonName: 'node', hosts: [...hosts], use: 'server', ...times }, authority),
-    client: issueCertificate({ commonName: 'the-server', use: 'client', ...times }, authority),
+    kubelet: issueCertificate({ commonName: 'node', hosts: [...hosts], use: 'server', ...validity }, authority),
+    client: issueCertificate({ commonName: 'the-server', use: 'client', ...validity }, authority),
   }
 }
 
-export interface AgentCluster {
+export interface KubeletCluster {
   readonly server: ServerProcess
-  readonly agent: NodeAgent
+  readonly kubelet: FakeKubelet
   readonly certificates: Certificates
-  /** In the namespace `default`, on the node. */
+  /** Creates a pod in `default` on the node. */
   makePod(name: string, more?: Readonly<Record<string, unknown>>): Promise<void>
   close(): Promise<void>
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly flags?: readonly string[]
-  /** Where the node says that it is. */
+  /** Address of the node. */
   readonly address?: string
   readonly nodeFlags?: readonly string[]
 }
 
-export async function startAgentCluster({ flags = [], address = '127.0.0.1', nodeFlags = [] }: ClusterOptions = {}): Promise<AgentCluster> {
+export async function startKubeletCluster({
+  flags = [],
+  address = '127.0.0.1',
+  nodeFlags = [],
+}: ClusterOptions = {}): Promise<KubeletCluster> {
   const certificates = makeCertificates()
   const folder = newFolder()
-  const file = (name: string, text: string): string => {
+  const writeFile = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text)
     return join(folder, name)
   }
-  const agent = await NodeAgent.start({ ...certificates.agent, clientCa: certificates.authority.cert, host: address })
+  const kubelet = await FakeKubelet.start({ ...certificates.kubelet, clientCa: certificates.authority.cert, host: address })
   const server = await ServerProcess.start({
     nodeFlags,
     flags: [
-      `--kubelet-certificate-authority=${file('agents.crt', certificates.authority.cert)}`,
-      `--kubelet-client-certificate=${file('client.crt', certificates.client.cert)}`,
-      `--kubelet-client-key=${file('client.key', certificates.client.key)}`,
+      `--kubelet-certificate-authority=${writeFile('kubelets.crt', certificates.authority.cert)}`,
+      `--kubelet-client-certificate=${writeFile('client.crt', certificates.client.cert)}`,
+      `--kubelet-client-key=${writeFile('client.key', certificates.client.key)}`,
       '--kubelet-preferred-address-types=InternalIP,Hostname',
       ...flags,
     ],
@@ -79,17 +83,14 @@ export async function startAgentCluster({ flags = [], address = '127.0.0.1', nod
       { type: 'Hostname', address: 'no-such-host.invalid' },
       { type: 'InternalIP', address },
     ],
-    daemonEndpoints: { kubeletEndpoint: { Port: agent.port } },
+    daemonEndpoints: { kubeletEndpoint: { Port: kubelet.port } },
   }
-  // Pods run as it, and it is made behind the start.
-  await until(
-    () => client.get('/api/v1/namespaces/default/serviceaccounts/default'),
-    (answer) => answer.status === 200,
-  )
+  // The default ServiceAccount is created after the start.
+  await untilStatus(() => client.get('/api/v1/namespaces/default/serviceaccounts/default'), 200)
   expectStatus(await client.post('/api/v1/nodes', { metadata: { name: 'node' }, status }), 201)
   return {
     server,
-    agent,
+    kubelet,
     certificates,
     makePod: async (name, more = {}) => {
       const spec = { nodeName: 'node', containers: [{ name: 'main', image: 'registry.example/main:1' }], ...more }
@@ -97,13 +98,13 @@ export async function startAgentCluster({ flags = [], address = '127.0.0.1', nod
     },
     close: async () => {
       await server.stop()
-      await agent.close()
+      await kubelet.close()
     },
   }
 }
 
-/** Says where a pod is. */
-export async function placePod({ client }: Pick<ServerProcess, 'client'>, name: string, ip: string): Promise<void> {
+/** Sets the address of a pod. */
+export async function setPodAddress({ client }: Pick<ServerProcess, 'client'>, name: string, ip: string): Promise<void> {
   const status = { status: { phase: 'Running', podIP: ip, podIPs: [{ ip }] } }
   expectStatus(await client.patch(`/api/v1/namespaces/default/pods/${name}/status`, 'application/merge-patch+json', status), 200)
 }

@@ -1,6 +1,6 @@
-// What comes over the wire, as far as tests look into it.
+// Types of JSON responses, as far as tests read them.
 
-export interface WireMeta {
+interface JsonMetadata {
   readonly name: string
   readonly generateName?: string
   readonly namespace?: string
@@ -15,17 +15,17 @@ export interface WireMeta {
   readonly annotations?: Readonly<Record<string, string>>
   readonly ownerReferences?: readonly unknown[]
   readonly managedFields?: readonly { readonly manager: string; readonly operation: string }[]
-  /** Of a list. */
+  /** Lists only. */
   readonly continue?: string
   readonly remainingItemCount?: number
 }
 
-/** An object, a list, or a Status: a test knows which one it asked for, and fails when it is not that. */
-export interface Wire {
+/** An object, a list or a Status; the test knows which one it requested. */
+export interface JsonObject {
   readonly kind: string
   readonly apiVersion: string
-  readonly metadata: WireMeta
-  readonly items: readonly Wire[]
+  readonly metadata: JsonMetadata
+  readonly items: readonly JsonObject[]
   readonly data?: Readonly<Record<string, string>>
   readonly reason?: string
   readonly message?: string
@@ -41,7 +41,7 @@ export interface Wire {
   readonly [key: string]: unknown
 }
 
-export interface WireEvent {
+export interface WatchEvent {
   readonly type: string
-  readonly object: Wire
+  readonly object: JsonObject
 }

@@ -1,12 +1,12 @@
-// Requests that last, for tests: an answer that grows, and a connection whose protocol is changed.
+// Long-running requests for tests: streamed responses and upgraded connections.
 
 import { once } from 'node:events'
 import { request } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls'
-import type { Access } from './api-client.js'
-import { trusting } from './trust.js'
+import type { Access } from '../api-client.js'
+import { secureContextFor } from '../secure-context.js'
 
-/** An answer as it comes. */
+/** A streamed response. */
 export class TextStream {
   text = ''
   status = 0
@@ -14,7 +14,7 @@ export class TextStream {
   readonly #close: () => void
 
   constructor({ url, ca, token }: Access, path: string) {
-    const sent = request(`${url}${path}`, { ...trusting(ca), agent: false, headers: { authorization: `Bearer ${token}` } })
+    const sent = request(`${url}${path}`, { ...secureContextFor(ca), agent: false, headers: { authorization: `Bearer ${token}` } })
     this.#close = () => void sent.destroy()
     this.ended = new Promise((resolve) => {
       sent.on('response', (response) => {
@@ -35,37 +35,37 @@ export class TextStream {
   }
 }
 
-export interface Upgrading {
+interface UpgradeOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Left out: that of the access; null: none. */
+  /** Default: the token of `access`; null: none. */
   readonly token?: string | null
 }
 
-/** A connection that speaks HTTP/1.1. */
+/** Opens an HTTP/1.1 connection. */
 export async function dial({ url, ca }: Access): Promise<TLSSocket> {
   const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), ...trusting(ca), ALPNProtocols: ['http/1.1'] })
+  const socket = connect({ host: hostname, port: Number(port), ...secureContextFor(ca), ALPNProtocols: ['http/1.1'] })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
   return socket
 }
 
-export interface Upgraded {
+interface UpgradedConnection {
   readonly socket: TLSSocket
-  /** The head of the answer. */
+  /** Status line and headers. */
   readonly head: string
   readonly code: number
-  /** What came behind it. */
+  /** Bytes after the headers. */
   readonly early: Buffer
 }
 
-/** Sends a request for another protocol, and waits for the head of the answer. */
+/** Sends an upgrade request and waits for the response headers. */
 export async function upgrade(
   access: Access,
   path: string,
-  { method = 'GET', headers = {}, token = access.token }: Upgrading = {},
-): Promise<Upgraded> {
+  { method = 'GET', headers = {}, token = access.token }: UpgradeOptions = {},
+): Promise<UpgradedConnection> {
   const socket = await dial(access)
   const lines = [
     `${method} ${path} HTTP/1.1`,
@@ -79,7 +79,7 @@ export async function upgrade(
   return readHead(socket)
 }
 
-function readHead(socket: TLSSocket): Promise<Upgraded> {
+function readHead(socket: TLSSocket): Promise<UpgradedConnection> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0)
     const take = (chunk: Buffer): void => {
@@ -98,8 +98,8 @@ function readHead(socket: TLSSocket): Promise<Upgraded> {
   })
 }
 
-/** Everything up to the end. */
-export async function readRest({ socket, early }: Upgraded): Promise<string> {
+/** Reads to the end. */
+export async function readRest({ socket, early }: UpgradedConnection): Promise<string> {
   let text = early.toString('latin1')
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1')

@@ -1,10 +1,10 @@
-// HTTP/2 frame by frame, for clients that promise to read everything and then read nothing.
+// HTTP/2 frames for clients that open large windows and then do not read.
 
-import type { Access } from './api-client.js'
+import type { Access } from '../api-client.js'
 import { RawSocket } from './raw-socket.js'
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-const mostWindow = 0x7fffffff
+const maxWindow = 0x7fffffff
 
 export function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const head = Buffer.alloc(9)
@@ -15,7 +15,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
   return Buffer.concat([head, payload])
 }
 
-/** Length or index of HPACK, with a prefix of 7 bits. */
+/** HPACK integer with a prefix of 7 bits. */
 function lengthOf(value: number): Buffer {
   if (value < 127) return Buffer.from([value])
   const bytes = [127]
@@ -26,19 +26,19 @@ function lengthOf(value: number): Buffer {
 
 const text = (value: string): Buffer => Buffer.concat([lengthOf(Buffer.byteLength(value)), Buffer.from(value)])
 
-/** Names and values as they are, without any table. */
+/** Header block without indexing. */
 export const headerBlock = (headers: Readonly<Record<string, string>>): Buffer =>
   Buffer.concat(Object.entries(headers).map(([name, value]) => Buffer.concat([Buffer.from([0]), text(name), text(value)])))
 
-/** A connection on which so many GETs are sent, with windows as large as can be; it reads nothing. */
+/** Opens a connection with maximum windows, sends GETs, and does not read. */
 export async function openUnread(access: Access, path: string, streams: number): Promise<RawSocket> {
   const socket = await RawSocket.open(access, 'h2')
   socket.socket.pause()
   const settings = Buffer.alloc(6)
   settings.writeUInt16BE(4, 0)
-  settings.writeUInt32BE(mostWindow, 2)
+  settings.writeUInt32BE(maxWindow, 2)
   const window = Buffer.alloc(4)
-  window.writeUInt32BE(mostWindow - 65_535)
+  window.writeUInt32BE(maxWindow - 65_535)
   const block = headerBlock({
     ':method': 'GET',
     ':scheme': 'https',

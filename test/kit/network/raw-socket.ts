@@ -1,8 +1,8 @@
-// A TLS socket without an HTTP library on it, for requests that no library would send.
+// TLS socket without an HTTP library, for malformed requests.
 
 import { connect, type TLSSocket } from 'node:tls'
-import type { Access } from './api-client.js'
-import { trusting } from './trust.js'
+import type { Access } from '../api-client.js'
+import { secureContextFor } from '../secure-context.js'
 
 export class RawSocket {
   readonly socket: TLSSocket
@@ -26,7 +26,7 @@ export class RawSocket {
   static open(access: Access, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Promise<RawSocket> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = new URL(access.url)
-      const socket = connect({ host: hostname, port: Number(port), ...trusting(access.ca), ALPNProtocols: [protocol] }, () => {
+      const socket = connect({ host: hostname, port: Number(port), ...secureContextFor(access.ca), ALPNProtocols: [protocol] }, () => {
         socket.off('error', reject)
         resolve(new RawSocket(socket))
       })
@@ -38,9 +38,9 @@ export class RawSocket {
     if (!this.socket.destroyed) this.socket.write(data)
   }
 
-  /** Waits until what came satisfies, the connection is closed, or the time is up; says what came. */
-  async until(isEnough: (received: string) => boolean, patienceMs: number): Promise<string> {
-    const end = Date.now() + patienceMs
+  /** Waits until the text matches, the connection is closed, or the time is up; returns the text. */
+  async until(isEnough: (received: string) => boolean, timeoutMs: number): Promise<string> {
+    const end = Date.now() + timeoutMs
     while (!this.isClosed && !isEnough(this.received) && Date.now() < end) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, end - Date.now())
@@ -53,7 +53,7 @@ export class RawSocket {
     return this.received
   }
 
-  /** The status codes of the answers that came, in order. */
+  /** Status codes of the responses, in order. */
   get statuses(): readonly number[] {
     return [...this.received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code))
   }

@@ -1,11 +1,11 @@
-// The part of SPDY/3.1 that node agents and their clients speak: streams with headers, on a connection that was upgraded. Windows are not
-// kept, as the clients do not keep them, either.
+// The part of SPDY/3.1 that kubelets and their clients use: streams with headers on an upgraded connection, without flow control windows.
 
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
 
-const words = [
+/** Words of the compression dictionary of SPDY/3, each with its length before it. */
+const dictionaryWords = [
   ...'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow'.split(' '),
   ...'authorization cache-control connection content-base content-encoding content-language content-length'.split(' '),
   ...'content-location content-md5 content-range content-type date etag expect expires from host if-match'.split(' '),
@@ -14,14 +14,18 @@ const words = [
   ...'user-agent vary via warning www-authenticate method get status'.split(' '),
   ...['200 OK', 'version', 'HTTP/1.1', 'url', 'public', 'set-cookie', 'keep-alive', 'origin'],
 ]
-const rest =
+/** End of the dictionary, without lengths. */
+const dictionaryEnd =
   '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
   '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found' +
   '500 Internal Server Error501 Not Implemented503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 ' +
   'Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,' +
   'text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
-const dictionary = Buffer.concat([...words.flatMap((word) => [uint32(word.length), Buffer.from(word)]), Buffer.from(rest)])
+const dictionary = Buffer.concat([
+  ...dictionaryWords.flatMap((word) => [uint32(word.length), Buffer.from(word)]),
+  Buffer.from(dictionaryEnd),
+])
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
@@ -31,7 +35,7 @@ function uint32(value: number): Buffer {
 
 type Headers = { readonly [name: string]: string }
 
-const types = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 }
+const frameTypes = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 }
 const fin = 1
 
 /** Emits `data`, `end` and `reset`. */
@@ -52,7 +56,7 @@ export class SpdyStream extends EventEmitter {
     return this.#connection.reply(this.id)
   }
 
-  /** False while the connection has no room. */
+  /** False if the connection needs to drain. */
   write(bytes: Buffer | string): boolean {
     return this.#connection.writeData(this.id, Buffer.from(bytes), 0)
   }
@@ -64,7 +68,7 @@ export class SpdyStream extends EventEmitter {
   }
 }
 
-/** Emits `stream` for each that the other side opens, and `close`. */
+/** Emits `stream` for each stream that the peer opens, and `close`. */
 export class SpdyConnection extends EventEmitter {
   readonly socket: Duplex
   readonly #streams = new Map<number, SpdyStream>()
@@ -87,21 +91,21 @@ export class SpdyConnection extends EventEmitter {
     socket.resume()
   }
 
-  /** Opens a stream; it may be written to at once. */
+  /** Opens a stream, which can be written at once. */
   open(headers: Headers): SpdyStream {
     const stream = new SpdyStream(this, this.#nextId, headers)
     this.#nextId += 2
     this.#streams.set(stream.id, stream)
     this.#writing = this.#writing.then(async () => {
-      const block = await this.#packHeaders(headers)
-      this.#writeControl(types.open, 0, Buffer.concat([uint32(stream.id), uint32(0), Buffer.alloc(2), block]))
+      const block = await this.#compressHeaders(headers)
+      this.#writeControl(frameTypes.open, 0, Buffer.concat([uint32(stream.id), uint32(0), Buffer.alloc(2), block]))
     })
     return stream
   }
 
   async reply(id: number): Promise<void> {
     this.#writing = this.#writing.then(async () => {
-      this.#writeControl(types.reply, 0, Buffer.concat([uint32(id), await this.#packHeaders({})]))
+      this.#writeControl(frameTypes.reply, 0, Buffer.concat([uint32(id), await this.#compressHeaders({})]))
     })
     await this.#writing
   }
@@ -110,7 +114,7 @@ export class SpdyConnection extends EventEmitter {
     if (this.socket.destroyed) return true
     const head = Buffer.concat([uint32(id), uint32(bytes.length)])
     head[4] = flags
-    // Behind the headers of the stream, which are packed in turn.
+    // Queued behind the headers of the stream, which are compressed in order.
     this.#writing = this.#writing.then(() => void this.socket.write(Buffer.concat([head, bytes])))
     return !this.socket.writableNeedDrain
   }
@@ -139,11 +143,11 @@ export class SpdyConnection extends EventEmitter {
       if (this.#unread.length < 8 + length) return
       const frame = this.#unread.subarray(0, 8 + length)
       this.#unread = this.#unread.subarray(8 + length)
-      await this.#take(frame)
+      await this.#handleFrame(frame)
     }
   }
 
-  async #take(frame: Buffer): Promise<void> {
+  async #handleFrame(frame: Buffer): Promise<void> {
     const flags = frame[4] ?? 0
     const body = frame.subarray(8)
     if (((frame[0] ?? 0) & 0x80) === 0) {
@@ -153,38 +157,38 @@ export class SpdyConnection extends EventEmitter {
       return
     }
     switch (frame.readUInt16BE(2)) {
-      case types.open: {
-        const stream = new SpdyStream(this, body.readUInt32BE(0), await this.#unpackHeaders(body.subarray(10)))
+      case frameTypes.open: {
+        const stream = new SpdyStream(this, body.readUInt32BE(0), await this.#decompressHeaders(body.subarray(10)))
         this.#streams.set(stream.id, stream)
         this.emit('stream', stream)
         if (flags & fin) stream.emit('end')
         return
       }
-      case types.reply:
-        await this.#unpackHeaders(body.subarray(4))
+      case frameTypes.reply:
+        await this.#decompressHeaders(body.subarray(4))
         return
-      case types.reset:
+      case frameTypes.reset:
         this.#streams.get(body.readUInt32BE(0))?.emit('reset')
         return
-      case types.ping:
-        this.#writeControl(types.ping, 0, body)
+      case frameTypes.ping:
+        this.#writeControl(frameTypes.ping, 0, body)
         return
-      case types.goAway:
+      case frameTypes.goAway:
         this.emit('goAway')
         return
     }
   }
 
-  async #packHeaders(headers: Headers): Promise<Buffer> {
+  async #compressHeaders(headers: Headers): Promise<Buffer> {
     const entries = Object.entries(headers)
     const plain = entries.flatMap(([name, value]) =>
       [name.toLowerCase(), value].flatMap((text) => [uint32(Buffer.byteLength(text)), Buffer.from(text)]),
     )
-    return pass(this.#deflate, Buffer.concat([uint32(entries.length), ...plain]))
+    return transform(this.#deflate, Buffer.concat([uint32(entries.length), ...plain]))
   }
 
-  async #unpackHeaders(block: Buffer): Promise<Headers> {
-    const plain = await pass(this.#inflate, block)
+  async #decompressHeaders(block: Buffer): Promise<Headers> {
+    const plain = await transform(this.#inflate, block)
     const headers: Record<string, string> = {}
     let at = 4
     const text = (): string => {
@@ -200,8 +204,8 @@ export class SpdyConnection extends EventEmitter {
   }
 }
 
-/** One block through a stream that keeps its memory of those before. */
-function pass(through: Inflate | Deflate, block: Buffer): Promise<Buffer> {
+/** Compresses or inflates one block with the shared context. */
+function transform(through: Inflate | Deflate, block: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const keep = (chunk: Buffer): void => void chunks.push(chunk)

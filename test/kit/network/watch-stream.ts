@@ -1,18 +1,18 @@
-// An open watch of a test: its events in the order in which they came, and ways to wait for more of them.
+// An open watch: its events in order, and functions that wait for more.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { WireEvent } from './wire.js'
+import type { WatchEvent } from './json-object.js'
 
-/** For a busy machine; who gets what it waits for does not wait so long. */
-const patienceMs = 60_000
+/** Timeout for a busy machine. */
+const timeoutMs = 60_000
 
 export class WatchStream {
   readonly status: number
   readonly headers: IncomingMessage['headers']
-  readonly events: WireEvent[] = []
-  /** When each of them came, by the clock that only goes forward. */
+  readonly events: WatchEvent[] = []
+  /** Arrival times, from the monotonic clock. */
   readonly arrivedMs: number[] = []
-  /** Resolves when the stream has ended, however that came. */
+  /** Resolves when the stream has ended for any reason. */
   readonly ended: Promise<void>
   isEnded = false
   private rest = ''
@@ -24,7 +24,7 @@ export class WatchStream {
     this.status = response.statusCode ?? 0
     this.headers = response.headers
     response.setEncoding('utf8')
-    response.on('data', (text: string) => this.take(text))
+    response.on('data', (text: string) => this.read(text))
     this.ended = new Promise((resolve) => {
       const end = (): void => {
         this.isEnded = true
@@ -38,9 +38,9 @@ export class WatchStream {
     })
   }
 
-  /** Waits until there are `count` events, and returns all. */
-  async atLeast(count: number, patience = patienceMs): Promise<readonly WireEvent[]> {
-    const until = Date.now() + patience
+  /** Waits for `count` events and returns all. */
+  async atLeast(count: number, maxWaitMs = timeoutMs): Promise<readonly WatchEvent[]> {
+    const until = Date.now() + maxWaitMs
     while (this.events.length < count) {
       const leftMs = until - Date.now()
       if (this.isEnded || leftMs <= 0) {
@@ -48,12 +48,12 @@ export class WatchStream {
           `${this.isEnded ? 'the watch ended' : 'waited in vain'} after ${this.events.length} of ${count} events: ${this.summary()}`,
         )
       }
-      await this.news(leftMs)
+      await this.untilChange(leftMs)
     }
     return this.events
   }
 
-  /** Such as `ADDED a, MODIFIED a`. */
+  /** For example `ADDED a, MODIFIED a`. */
   summary(): string {
     return this.events.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`).join(', ')
   }
@@ -62,7 +62,7 @@ export class WatchStream {
     this.request.destroy()
   }
 
-  private news(withinMs: number): Promise<void> {
+  private untilChange(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, withinMs)
       this.wake = () => {
@@ -72,12 +72,12 @@ export class WatchStream {
     })
   }
 
-  private take(text: string): void {
+  private read(text: string): void {
     const lines = (this.rest + text).split('\n')
     this.rest = lines.pop() ?? ''
     for (const line of lines) {
       if (line === '') continue
-      this.events.push(JSON.parse(line) as WireEvent)
+      this.events.push(JSON.parse(line) as WatchEvent)
       this.arrivedMs.push(performance.now())
     }
     this.wake()

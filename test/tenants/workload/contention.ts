@@ -5,23 +5,21 @@ import { type ChildProcess, spawn } from 'node:child_process'
 /** Sleeps for 30 µs again and again: every wake-up preempts another thread of the CPU. */
 const sleeper = 'Atomics.wait(cell, 0, 0, 0.03)'
 const busyLoop = ''
-/** Ends with its parent, however that ended. */
-const looping = (step: string): string =>
+/** Program that repeats `step`, and ends when its parent process has ended for any reason. */
+const loopScript = (step: string): string =>
   `const parent = process.ppid, cell = new Int32Array(new SharedArrayBuffer(4)); while (process.ppid === parent) for (let i = 0; i < 10000; i++) { ${step} }`
 
 export class Contention {
   readonly #children: ChildProcess[] = []
 
-  /** Two sleepers on the CPU. */
   addSleepers(processor: number): void {
     for (let i = 0; i < 2; i++) this.#spawn(processor, sleeper)
   }
 
-  /** A busy loop on the CPU, paused until it is used. */
   addBusyLoop(processor: number): BusyLoop {
     const child = this.#spawn(processor, busyLoop)
     child.kill('SIGSTOP')
-    return { go: () => void child.kill('SIGCONT'), pause: () => void child.kill('SIGSTOP') }
+    return { resume: () => void child.kill('SIGCONT'), pause: () => void child.kill('SIGSTOP') }
   }
 
   close(): void {
@@ -30,13 +28,13 @@ export class Contention {
 
   #spawn(processor: number, step: string): ChildProcess {
     // taskset replaces itself with the command, so that the process id is that of the loop.
-    const child = spawn('taskset', ['-c', String(processor), process.execPath, '-e', looping(step)], { stdio: 'ignore' })
+    const child = spawn('taskset', ['-c', String(processor), process.execPath, '-e', loopScript(step)], { stdio: 'ignore' })
     this.#children.push(child)
     return child
   }
 }
 
 export interface BusyLoop {
-  readonly go: () => void
+  readonly resume: () => void
   readonly pause: () => void
 }

@@ -1,21 +1,21 @@
-// Evictions: pods behind a PodDisruptionBudget with room for some of them. Each eviction must be charged once.
+// Evictions of pods with a PodDisruptionBudget that allows some of them. Each eviction must be charged once.
 
-import type { Wire } from '../kit/wire.js'
-import type { Called } from './client.js'
-import { laneLabel, podKind } from './kinds.js'
-import type { Lane } from './lane.js'
-import type { Key } from './model.js'
+import type { JsonObject } from '../../kit/network/json-object.js'
+import type { CallResult } from '../client.js'
+import { laneLabel, podKind } from '../kinds.js'
+import type { Lane } from '../lane.js'
+import type { Key } from '../model.js'
+import { encode, json, pickForObject, withQuery } from '../representations.js'
 import { payloadText } from './payload.js'
-import { encode, json, pickForObject, withQuery } from './representations.js'
 
 const mergeType = 'application/merge-patch+json'
 
-/** One round: budget, pods, evictions at the same time, and a look at the budget. Then everything is deleted. */
+/** One round: budget, pods, concurrent evictions, check of the budget, cleanup. */
 export async function evictPods(lane: Lane, isOver: () => boolean): Promise<void> {
   const { namespace } = lane.tenant
   const budget = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets/${lane.model.lane}`
   const allowed = 1 + lane.random.below(2)
-  await lane.deleteDoubtful(podKind)
+  await lane.deleteUncertain(podKind)
   try {
     if (!(await makeBudget(lane, budget, allowed))) return
     const pods = await makePods(lane, allowed + 1)
@@ -25,7 +25,7 @@ export async function evictPods(lane: Lane, isOver: () => boolean): Promise<void
     for (const { pod, called } of outcomes) lane.settle(pod, undefined, called)
     if (outcomes.every(({ called }) => called.isKnown)) await checkBudget(lane, budget, allowed, outcomes)
   } finally {
-    await tidyUp(lane, budget)
+    await cleanUp(lane, budget)
   }
 }
 
@@ -35,13 +35,13 @@ async function makeBudget(lane: Lane, path: string, allowed: number): Promise<bo
   const metadata = {
     name: lane.model.lane,
     labels: { mark },
-    // Of many parts, so that a write of it is a large request.
+    // Half of the budgets have many commas, so that the server handles their writes as large requests.
     annotations: { mark, large: lane.random.below(2) === 0 ? payloadText(mark, id, 120_000) : '' },
   }
   const object = { metadata, spec: { minAvailable: 1, selector: { matchLabels: { [laneLabel]: lane.model.lane } } } }
   const post = { method: 'POST', path: path.slice(0, path.lastIndexOf('/')), body: encode(object, 'JSON') }
-  const made = await lane.client.call({ verb: 'create', ...post, expect: [201], isPatient: true })
-  if (!made.isOk) return false
+  const created = await lane.client.call({ verb: 'create', ...post, expect: [201], isUndisturbed: true })
+  if (!created.isOk) return false
   const status = {
     disruptionsAllowed: allowed,
     currentHealthy: allowed + 1,
@@ -50,10 +50,9 @@ async function makeBudget(lane: Lane, path: string, allowed: number): Promise<bo
     observedGeneration: 1,
   }
   const patched = { method: 'PATCH', path: `${path}/status`, body: encode({ status }, 'JSON'), contentType: mergeType }
-  return (await lane.client.call({ verb: 'patch status', ...patched, expect: [200], isPatient: true })).isOk
+  return (await lane.client.call({ verb: 'patch status', ...patched, expect: [200], isUndisturbed: true })).isOk
 }
 
-/** Pods that run and are ready; undefined if one could not be made. */
 async function makePods(lane: Lane, count: number): Promise<readonly Key[] | undefined> {
   const pods: Key[] = []
   for (let i = 0; i < count; i++) {
@@ -74,20 +73,20 @@ async function makePods(lane: Lane, count: number): Promise<readonly Key[] | und
     const status = { phase: 'Running', message: mark, conditions: [{ type: 'Ready', status: 'True', message: mark }] }
     const patched = { method: 'PATCH', path: `${lane.pathOf(pod)}/status`, body: encode({ status }, 'JSON'), contentType: mergeType }
     const contains = [version.id, pod.name]
-    if (!(await lane.client.call({ verb: 'patch status', ...patched, contains, expect: [200], isPatient: true })).isOk) return undefined
+    if (!(await lane.client.call({ verb: 'patch status', ...patched, contains, expect: [200], isUndisturbed: true })).isOk) return undefined
     pods.push(pod)
   }
   return pods
 }
 
-function evict(lane: Lane, pod: Key, query = ''): Promise<Called> {
+function evict(lane: Lane, pod: Key, query = ''): Promise<CallResult> {
   return lane.client.call({
     verb: `evict${query === '' ? '' : ' dry run'}`,
     method: 'POST',
     path: withQuery(`${lane.pathOf(pod)}/eviction`, query),
     body: encode({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod.name } }, 'JSON'),
     expect: [201, 429],
-    isPatient: true,
+    isUndisturbed: true,
   })
 }
 
@@ -100,11 +99,11 @@ async function checkBudget(
   lane: Lane,
   path: string,
   allowed: number,
-  outcomes: readonly { readonly pod: Key; readonly called: Called }[],
+  outcomes: readonly { readonly pod: Key; readonly called: CallResult }[],
 ): Promise<void> {
-  const read = await lane.client.call({ verb: 'get', method: 'GET', path, as: json, expect: [200], isPatient: true })
+  const read = await lane.client.call({ verb: 'get', method: 'GET', path, as: json, expect: [200], isUndisturbed: true })
   if (!read.isOk) return
-  const { disruptionsAllowed = 0, disruptedPods = {} } = (JSON.parse(read.answer.body.toString()) as Wire)['status'] as BudgetStatus
+  const { disruptionsAllowed = 0, disruptedPods = {} } = (JSON.parse(read.response.body.toString()) as JsonObject)['status'] as BudgetStatus
   const evicted = outcomes.filter(({ called }) => called.isOk).map(({ pod }) => pod.name)
   const charged = Object.keys(disruptedPods)
   const isRight =
@@ -114,10 +113,10 @@ async function checkBudget(
     evicted.every((name) => charged.includes(name))
   if (isRight) return
   const text = `allowed ${allowed}, evicted ${evicted.join(' ')}; the budget allows ${disruptionsAllowed} more and names ${charged.join(' ')}`
-  lane.client.checks.find('disruption budget', text)
+  lane.client.checks.addFinding('disruption budget', text)
 }
 
-async function tidyUp(lane: Lane, budget: string): Promise<void> {
+async function cleanUp(lane: Lane, budget: string): Promise<void> {
   for (const pod of lane.model.present(podKind)) {
     const called = await lane.client.call({
       verb: 'delete',
@@ -125,19 +124,19 @@ async function tidyUp(lane: Lane, budget: string): Promise<void> {
       path: lane.pathOf(pod),
       contains: [pod.name],
       expect: [200],
-      isPatient: true,
+      isUndisturbed: true,
     })
     lane.settle(pod, undefined, called)
   }
-  const isGone = async (): Promise<boolean> => {
-    const { answer, isKnown } = await lane.client.call({
+  const tryDeleteBudget = async (): Promise<boolean> => {
+    const { response, isKnown } = await lane.client.call({
       verb: 'delete',
       method: 'DELETE',
       path: budget,
       expect: [200, 404],
-      isPatient: true,
+      isUndisturbed: true,
     })
-    return isKnown && answer.status < 500
+    return isKnown && response.status < 500
   }
-  for (let tries = 0; tries < 20 && !(await isGone()); tries++) await new Promise((resolve) => setTimeout(resolve, 100))
+  for (let tries = 0; tries < 20 && !(await tryDeleteBudget()); tries++) await new Promise((resolve) => setTimeout(resolve, 100))
 }

@@ -1,10 +1,10 @@
-// Patches of a lane: JSON patch, merge patch, strategic merge patch, and apply in JSON and YAML.
+// Patches of a lane (a client with its own objects): JSON patch, merge patch, strategic merge patch, and apply in JSON and YAML.
 
-import { type Kind, requestAnnotation, type Version } from './kinds.js'
-import type { Lane } from './lane.js'
-import type { Key } from './model.js'
+import { type Kind, requestAnnotation, type Version } from '../kinds.js'
+import type { Lane } from '../lane.js'
+import type { Key } from '../model.js'
+import { encode, pickForObject, withQuery } from '../representations.js'
 import { payloadText } from './payload.js'
-import { encode, pickForObject, withQuery } from './representations.js'
 
 interface Patch {
   readonly verb: string
@@ -21,21 +21,22 @@ export async function patch(lane: Lane): Promise<void> {
   if (key === undefined) return
   const [before] = key.possible
   const apiVersion = lane.pickApiVersion(kind)
-  const makers = [jsonPatch, mergePatch, ...(kind.hasStrategicPatch ? [strategicPatch] : [])]
+  const patchFunctions = [jsonPatch, mergePatch, ...(kind.hasStrategicPatch ? [strategicPatch] : [])]
   const chance = lane.random.next()
-  const made = before === undefined || chance < 0.35 ? apply(lane, key, apiVersion) : lane.random.pick(makers)(lane, key, before)
-  const { query, isDry, isShort } = lane.pickQuery()
+  const patchRequest =
+    before === undefined || chance < 0.35 ? apply(lane, key, apiVersion) : lane.random.pick(patchFunctions)(lane, key, before)
+  const { query, isDry, hasShortTimeout } = lane.pickQuery()
   const called = await lane.client.call({
-    verb: `${made.verb}${isDry ? ' dry run' : ''}`,
+    verb: `${patchRequest.verb}${isDry ? ' dry run' : ''}`,
     method: 'PATCH',
-    path: withQuery(lane.pathOf(key, apiVersion), query, made.query),
-    body: made.body,
-    contentType: made.contentType,
+    path: withQuery(lane.pathOf(key, apiVersion), query, patchRequest.query),
+    body: patchRequest.body,
+    contentType: patchRequest.contentType,
     as: pickForObject(lane.random, kind.hasProtobuf),
-    contains: [made.version.id, key.name],
-    expect: [before === undefined ? 201 : 200, ...(isShort ? [504] : [])],
+    contains: [patchRequest.version.id, key.name],
+    expect: [before === undefined ? 201 : 200, ...(hasShortTimeout ? [504] : [])],
   })
-  if (!isDry) lane.settle(key, made.version, called)
+  if (!isDry) lane.settle(key, patchRequest.version, called)
 }
 
 /** Half of the patches replace the payload, the others leave it as it is. */
@@ -74,7 +75,7 @@ function mergePatch(lane: Lane, key: Key, before: Version): Patch {
   return { verb: 'merge patch', contentType: 'application/merge-patch+json', body, version }
 }
 
-/** Lists that are merged by key keep what a patch does not name, so their payload stays. */
+/** Lists that are merged by key keep the items that a patch does not name, so their payload stays. */
 const isMergedList = ({ payloadValue }: Kind): boolean => Array.isArray(payloadValue(''))
 
 function strategicPatch(lane: Lane, key: Key, before: Version): Patch {

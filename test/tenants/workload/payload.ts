@@ -1,6 +1,6 @@
 // The payload of objects: lines with the tenant's mark and the id of the request that wrote them, so that any mixture shows.
 
-/** Of lines with commas, so that the server takes them for many parts and the object for a large one. */
+/** Lines with commas, which make the server treat the object as large. */
 export function payloadText(mark: string, id: string, bytes: number): string {
   const lines: string[] = []
   for (let length = 0, i = 0; length < bytes || i === 0; i++) {
@@ -17,24 +17,23 @@ export function isIntactPayload(mark: string, payload: string): boolean {
   return payload === payloadText(mark, id, payload.length)
 }
 
-/** Request ids have the same length, so that one can be put in the place of another in Protobuf. */
+/** Request ids have the same length, so that one can replace another in Protobuf bytes. */
 export class RequestIds {
-  readonly #letter: string
+  readonly #char: string
   #last = 0
 
-  constructor(letter: string) {
-    this.#letter = letter
+  constructor(char: string) {
+    this.#char = char
   }
 
   next(): string {
     this.#last += 1
-    return `id-${this.#letter}-${String(this.#last).padStart(7, '0')}`
+    return `id-${this.#char}-${String(this.#last).padStart(7, '0')}`
   }
 }
 
 export type Size = 'small' | 'medium' | 'large' | 'very large'
 
-/** From and up to, in bytes. */
 export const sizes: Readonly<Record<Size, readonly [number, number]>> = {
   small: [100, 1000],
   medium: [20_000, 40_000],

@@ -1,11 +1,11 @@
-// Reads of a lane: get, list in pages and by selector, and reads of its tenant's cluster-scoped objects.
+// Reads of a lane (a client with its own objects): get, list in pages and by selector, and reads of its tenant's cluster-scoped objects.
 
-import type { Wire } from '../kit/wire.js'
-import { differenceFrom, laneLabel } from './kinds.js'
-import type { Lane } from './lane.js'
-import type { Key } from './model.js'
-import { json, pickForList, pickForObject, type Representation, withQuery } from './representations.js'
-import { classNames, priorityClasses } from './setup.js'
+import type { JsonObject } from '../../kit/network/json-object.js'
+import { differenceFrom, laneLabel } from '../kinds.js'
+import type { Lane } from '../lane.js'
+import type { Key } from '../model.js'
+import { json, pickForList, pickForObject, type Representation, withQuery } from '../representations.js'
+import { classNames, priorityClasses } from '../setup.js'
 
 export async function get(lane: Lane): Promise<void> {
   const kind = lane.pickKind()
@@ -19,7 +19,7 @@ export async function get(lane: Lane): Promise<void> {
 export async function getKey(lane: Lane, key: Key, as: Representation): Promise<void> {
   const [version] = key.possible
   if (version === undefined) return
-  const { answer, isOk } = await lane.client.call({
+  const { response, isOk } = await lane.client.call({
     verb: 'get',
     method: 'GET',
     path: lane.pathOf(key),
@@ -28,11 +28,11 @@ export async function getKey(lane: Lane, key: Key, as: Representation): Promise<
     expect: [200],
   })
   if (!isOk || as.isJson !== true) return
-  const difference = differenceFrom(key.kind, lane.tenant, JSON.parse(answer.body.toString()) as Wire, version)
-  if (difference !== undefined) lane.client.checks.find('lost write', `GET ${lane.pathOf(key)}: ${difference}`)
+  const difference = differenceFrom(key.kind, lane.tenant, JSON.parse(response.body.toString()) as JsonObject, version)
+  if (difference !== undefined) lane.client.checks.addFinding('lost write', `GET ${lane.pathOf(key)}: ${difference}`)
 }
 
-/** All objects of the lane, in pages: the lane is their only writer, so the list is known exactly. */
+/** Lists all objects of the lane of one kind, sometimes in pages: the lane is their only writer, so the result is known exactly. */
 export async function list(lane: Lane): Promise<void> {
   const kind = lane.pickKind()
   const as = pickForList(lane.random, kind.hasProtobuf)
@@ -41,11 +41,11 @@ export async function list(lane: Lane): Promise<void> {
   const path = withQuery(lane.collection(kind), selector, limit)
   const pages: Buffer[] = []
   for (let next = ''; ; ) {
-    // Only JSON tells the harness where to go on; other representations are read one page at a time.
+    // Only JSON responses are parsed for the continue token; of other representations one page is read.
     const page = await lane.client.call({ verb: 'list', method: 'GET', path: withQuery(path, next), as, expect: [200] })
     if (!page.isOk) return
-    pages.push(page.answer.body)
-    const token = /"continue": ?"([^"]+)"/.exec(page.answer.body.toString('latin1', 0, 2000))?.[1]
+    pages.push(page.response.body)
+    const token = /"continue": ?"([^"]+)"/.exec(page.response.body.toString('latin1', 0, 2000))?.[1]
     if (token === undefined) break
     next = `continue=${token}`
   }
@@ -54,23 +54,23 @@ export async function list(lane: Lane): Promise<void> {
 }
 
 function checkList(lane: Lane, pages: readonly Buffer[], expected: readonly Key[], as: Representation): void {
-  const what = `list of ${expected[0]?.kind.resource ?? 'nothing'} of ${lane.model.lane} as ${as.name}`
+  const listName = `list of ${expected[0]?.kind.resource ?? 'nothing'} of ${lane.model.lane} as ${as.name}`
   for (const { name, possible } of expected) {
     const id = possible[0]?.id ?? ''
     if (!pages.some((page) => page.includes(id) && page.includes(name)))
-      lane.client.checks.find('lost write', `no ${name} of ${id} in the ${what}`)
+      lane.client.checks.addFinding('lost write', `no ${name} of ${id} in the ${listName}`)
   }
   if (as.isJson !== true) return
-  const items = pages.flatMap((page) => (JSON.parse(page.toString()) as Wire).items)
+  const items = pages.flatMap((page) => (JSON.parse(page.toString()) as JsonObject).items)
   for (const key of expected) {
     const item = items.find(({ metadata }) => metadata.name === key.name)
     const difference =
       item === undefined || key.possible[0] === undefined ? undefined : differenceFrom(key.kind, lane.tenant, item, key.possible[0])
-    if (difference !== undefined) lane.client.checks.find('lost write', `${key.name} in the ${what}: ${difference}`)
+    if (difference !== undefined) lane.client.checks.addFinding('lost write', `${key.name} in the ${listName}: ${difference}`)
   }
   for (const { metadata } of items) {
     const isOwn = metadata.namespace === lane.tenant.namespace && metadata.labels?.[laneLabel] === lane.model.lane
-    if (!isOwn) lane.client.checks.find('answer to another request', `${metadata.namespace}/${metadata.name} in the ${what}`)
+    if (!isOwn) lane.client.checks.addFinding('response to another request', `${metadata.namespace}/${metadata.name} in the ${listName}`)
   }
 }
 
@@ -100,8 +100,8 @@ export async function useClusterScoped(lane: Lane): Promise<void> {
       await lane.client.call({ verb: 'get', method: 'GET', path, as, contains: [name, mark], expect: [200] })
       return
     case 1: {
-      const own = withQuery(priorityClasses, `fieldSelector=metadata.name%3D${name}`)
-      await lane.client.call({ verb: 'list', method: 'GET', path: own, as: json, contains: [name, mark], expect: [200] })
+      const listPath = withQuery(priorityClasses, `fieldSelector=metadata.name%3D${name}`)
+      await lane.client.call({ verb: 'list', method: 'GET', path: listPath, as: json, contains: [name, mark], expect: [200] })
       return
     }
     default: {

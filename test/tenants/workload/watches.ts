@@ -1,10 +1,10 @@
-// Watches of a tenant: every byte is searched, and every JSON event must be of the tenant's namespace, with an intact payload.
+// Watches of a tenant: no byte belongs to a mark of another tenant, and JSON events are of the tenant's namespace, with an intact payload.
 
-import type { Wire, WireEvent } from '../kit/wire.js'
-import { type Kind, requestAnnotation } from './kinds.js'
-import type { Lane } from './lane.js'
+import type { JsonObject, WatchEvent } from '../../kit/network/json-object.js'
+import { type Kind, requestAnnotation } from '../kinds.js'
+import type { Lane } from '../lane.js'
+import { pickForWatch, type Representation, withQuery } from '../representations.js'
 import { isIntactPayload } from './payload.js'
-import { pickForWatch, type Representation, withQuery } from './representations.js'
 
 /** Longer than a mark in base64, so that one between two chunks is found. */
 const overlapBytes = 64
@@ -16,7 +16,7 @@ export async function watch(lane: Lane): Promise<void> {
   const queries = ['', 'resourceVersion=0', 'allowWatchBookmarks=true']
   const path = withQuery(lane.collection(kind), `watch=1&timeoutSeconds=${seconds}`, lane.random.pick(queries))
   const frames = new Frames(lane, kind, as)
-  await lane.client.call({ verb: 'watch', method: 'GET', path, as, expect: [200], onBytes: (bytes) => frames.take(bytes) })
+  await lane.client.call({ verb: 'watch', method: 'GET', path, as, expect: [200], onBytes: (bytes) => frames.push(bytes) })
 }
 
 class Frames {
@@ -32,7 +32,7 @@ class Frames {
     this.#as = as
   }
 
-  take(chunk: Buffer): void {
+  push(chunk: Buffer): void {
     const { client, tenant } = this.#lane
     client.checks.searchBytes(tenant, `watch of ${this.#kind.resource} as ${this.#as.name}`, Buffer.concat([this.#tail, chunk]))
     this.#tail = Buffer.from(chunk.subarray(-overlapBytes))
@@ -40,36 +40,35 @@ class Frames {
     let start = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
       this.#line.push(chunk.subarray(start, end))
-      this.#look(Buffer.concat(this.#line).toString())
+      this.#checkEvent(Buffer.concat(this.#line).toString())
       this.#line = []
       start = end + 1
     }
     this.#line.push(chunk.subarray(start))
   }
 
-  /** One event. Zipped streams are searched only. */
-  #look(line: string): void {
+  #checkEvent(line: string): void {
     if (!line.startsWith('{"type":')) return
-    const { type, object } = JSON.parse(line) as WireEvent
+    const { type, object } = JSON.parse(line) as WatchEvent
     const { checks } = this.#lane.client
     checks.count(`watch event ${type}`, this.#as.name)
     if (type === 'BOOKMARK') return
     if (type === 'ERROR') {
-      checks.find('unexplained error', `watch of ${this.#kind.resource}: ${line.slice(0, 300)}`)
+      checks.addFinding('unexplained error', `watch of ${this.#kind.resource}: ${line.slice(0, 300)}`)
       return
     }
     const problem = this.#problemOf(object)
-    if (problem !== undefined) checks.find('answer to another request', `watch of ${this.#kind.resource}, ${type}: ${problem}`)
+    if (problem !== undefined) checks.addFinding('response to another request', `watch of ${this.#kind.resource}, ${type}: ${problem}`)
   }
 
-  #problemOf(object: Wire): string | undefined {
-    const { namespace, letter, mark } = this.#lane.tenant
+  #problemOf(object: JsonObject): string | undefined {
+    const { namespace, char, mark } = this.#lane.tenant
     const { metadata, kind } = object
     if (kind !== this.#kind.kind || metadata.namespace !== namespace) return `${kind} ${metadata.namespace}/${metadata.name}`
     const id = metadata.annotations?.[requestAnnotation]
-    // Objects of controllers have none.
+    // Objects of controllers have no request id.
     if (id === undefined) return undefined
-    if (!id.startsWith(`id-${letter}-`)) return `${metadata.name} was written by ${id}`
+    if (!id.startsWith(`id-${char}-`)) return `${metadata.name} was written by ${id}`
     return isIntactPayload(mark, this.#kind.payloadOf(object)) ? undefined : `the payload of ${metadata.name} is not that of one request`
   }
 }

@@ -1,26 +1,27 @@
-// Writes of a lane: create, update, every patch type, delete, deletecollection, status; in JSON, YAML and Protobuf.
+// Writes of a lane (a client with its own objects) except patches of the spec: create, update, delete, deletecollection, status.
 
-import type { Wire } from '../kit/wire.js'
-import { laneLabel, requestAnnotation, type Version } from './kinds.js'
-import type { Lane } from './lane.js'
-import type { Key } from './model.js'
+import type { JsonObject } from '../../kit/network/json-object.js'
+import { laneLabel, requestAnnotation, type Version } from '../kinds.js'
+import type { Lane } from '../lane.js'
+import type { Key } from '../model.js'
+import { contentTypes, encode, json, pickForObject, protobuf, withQuery } from '../representations.js'
 import { payloadText } from './payload.js'
-import { contentTypes, encode, json, pickForObject, protobuf, withQuery } from './representations.js'
 
-const shortStatuses = (isShort: boolean, ...statuses: readonly number[]): readonly number[] => (isShort ? [...statuses, 504] : statuses)
+const withTimeoutStatus = (hasShortTimeout: boolean, ...statuses: readonly number[]): readonly number[] =>
+  hasShortTimeout ? [...statuses, 504] : statuses
 
-/** Puts one request id in the place of another of the same length, in bytes of any encoding. */
+/** Replaces a request id by another of the same length, in bytes of any encoding. */
 const replaceId = (bytes: Buffer, from: string, to: string): Buffer => Buffer.from(bytes.toString('latin1').replaceAll(from, to), 'latin1')
 
 export async function create(lane: Lane): Promise<void> {
   const kind = lane.pickKind()
   if (lane.isFull(kind)) return remove(lane)
-  await lane.deleteDoubtful(kind)
+  await lane.deleteUncertain(kind)
   const key = lane.model.newKey(kind)
   const version = lane.newVersion(kind)
   const apiVersion = lane.pickApiVersion(kind)
   const encoding = lane.pickEncoding(kind)
-  const { query, isDry, isShort } = lane.pickQuery()
+  const { query, isDry, hasShortTimeout } = lane.pickQuery()
   const path = lane.collection(kind, apiVersion)
   const object = lane.object(key, version, apiVersion)
   const body = encoding === 'Protobuf' ? await asProtobuf(lane, path, object, version.id) : encode(object, encoding)
@@ -33,12 +34,12 @@ export async function create(lane: Lane): Promise<void> {
     contentType: contentTypes[encoding],
     as: pickForObject(lane.random, kind.hasProtobuf),
     contains: [version.id, key.name],
-    expect: shortStatuses(isShort, 201),
+    expect: withTimeoutStatus(hasShortTimeout, 201),
   })
   if (!isDry) lane.settle(key, version, called)
 }
 
-/** The server itself translates, in a dry run. */
+/** Converts by a dry run of the server. */
 async function asProtobuf(lane: Lane, path: string, object: object, id: string): Promise<Buffer | undefined> {
   const draft = lane.ids.next()
   const called = await lane.client.call({
@@ -50,7 +51,7 @@ async function asProtobuf(lane: Lane, path: string, object: object, id: string):
     contains: [draft],
     expect: [201],
   })
-  return called.isOk ? replaceId(called.answer.body, draft, id) : undefined
+  return called.isOk ? replaceId(called.response.body, draft, id) : undefined
 }
 
 export async function update(lane: Lane): Promise<void> {
@@ -61,7 +62,7 @@ export async function update(lane: Lane): Promise<void> {
   const apiVersion = lane.pickApiVersion(kind)
   const written = encoding === 'Protobuf' ? await changedProtobuf(lane, key) : await changedObject(lane, key, apiVersion, encoding)
   if (written === undefined) return
-  const { query, isDry, isShort } = lane.pickQuery()
+  const { query, isDry, hasShortTimeout } = lane.pickQuery()
   const called = await lane.client.call({
     verb: `update${isDry ? ' dry run' : ''}`,
     method: 'PUT',
@@ -70,7 +71,7 @@ export async function update(lane: Lane): Promise<void> {
     contentType: contentTypes[encoding],
     as: pickForObject(lane.random, kind.hasProtobuf),
     contains: [written.version.id, key.name],
-    expect: shortStatuses(isShort, 200),
+    expect: withTimeoutStatus(hasShortTimeout, 200),
   })
   if (!isDry) lane.settle(key, written.version, called)
 }
@@ -89,7 +90,7 @@ async function changedObject(lane: Lane, key: Key, apiVersion: string, encoding:
   const path = lane.pathOf(key, apiVersion)
   const read = await lane.client.call({ verb: 'get', method: 'GET', path, contains: [before?.id ?? '', key.name], expect: [200] })
   if (!read.isOk) return undefined
-  const { resourceVersion } = (JSON.parse(read.answer.body.toString()) as Wire).metadata
+  const { resourceVersion } = (JSON.parse(read.response.body.toString()) as JsonObject).metadata
   return { version, body: encode({ ...object, metadata: { ...object.metadata, resourceVersion } }, encoding) }
 }
 
@@ -108,26 +109,26 @@ async function changedProtobuf(lane: Lane, key: Key): Promise<Written | undefine
   if (!called.isOk) return undefined
   const id = lane.ids.next()
   const payloadId = before.payloadId === before.id ? id : before.payloadId
-  return { body: replaceId(called.answer.body, before.id, id), version: { ...before, id, payloadId } }
+  return { body: replaceId(called.response.body, before.id, id), version: { ...before, id, payloadId } }
 }
 
 export async function remove(lane: Lane): Promise<void> {
   const kind = lane.pickKind()
   const key = lane.pickKey(kind)
   if (key === undefined) return
-  const { query, isDry, isShort } = lane.pickQuery()
+  const { query, isDry, hasShortTimeout } = lane.pickQuery()
   const called = await lane.client.call({
     verb: `delete${isDry ? ' dry run' : ''}`,
     method: 'DELETE',
     path: withQuery(lane.pathOf(key), query.replace(/fieldManager=[^&]*/, 'propagationPolicy=Background')),
     as: pickForObject(lane.random, kind.hasProtobuf),
     contains: [key.name],
-    expect: shortStatuses(isShort, 200),
+    expect: withTimeoutStatus(hasShortTimeout, 200),
   })
   if (!isDry) lane.settle(key, undefined, called)
 }
 
-/** Deletes at most `limit` of the lane's objects, and counts what is left. */
+/** Deletes at most `limit` of the lane's objects, and checks how many are left. */
 export async function removeSome(lane: Lane): Promise<void> {
   const kind = lane.pickKind()
   const before = lane.model.present(kind)
@@ -142,29 +143,29 @@ export async function removeSome(lane: Lane): Promise<void> {
     as: pickForObject(lane.random, kind.hasProtobuf),
     expect: [200],
   })
-  const left = await lane.client.call({
+  const remaining = await lane.client.call({
     verb: 'list',
     method: 'GET',
     path: withQuery(path, selector),
     as: json,
     expect: [200],
-    isPatient: true,
+    isUndisturbed: true,
   })
-  // They have the label, too.
-  for (const key of lane.model.doubtful(kind)) lane.model.doubt(key, undefined)
-  if (!called.isKnown || !left.isOk) {
-    for (const key of before) lane.model.doubt(key, undefined)
+  // The selector also matches objects with unknown state, which may be deleted now.
+  for (const key of lane.model.uncertain(kind)) lane.model.addPossible(key, undefined)
+  if (!called.isKnown || !remaining.isOk) {
+    for (const key of before) lane.model.addPossible(key, undefined)
     return
   }
-  const { items } = JSON.parse(left.answer.body.toString()) as {
+  const { items } = JSON.parse(remaining.response.body.toString()) as {
     readonly items: readonly { readonly metadata: { readonly name: string } }[]
   }
   const names = new Set(items.map(({ metadata }) => metadata.name))
-  const gone = before.filter(({ name }) => !names.has(name))
-  const doubtful = lane.model.doubtful(kind).length
-  if (gone.length > limit || (gone.length === 0 && doubtful === 0))
-    lane.client.checks.find('deletecollection limit', `limit=${limit} deleted ${gone.length} of ${before.length} in ${path}`)
-  for (const key of gone) key.possible = [undefined]
+  const deletedKeys = before.filter(({ name }) => !names.has(name))
+  const uncertain = lane.model.uncertain(kind).length
+  if (deletedKeys.length > limit || (deletedKeys.length === 0 && uncertain === 0))
+    lane.client.checks.addFinding('deletecollection limit', `limit=${limit} deleted ${deletedKeys.length} of ${before.length} in ${path}`)
+  for (const key of deletedKeys) key.possible = [undefined]
 }
 
 /** Writes the status of a custom resource, which leaves the rest as it is. */
@@ -176,7 +177,7 @@ export async function writeStatus(lane: Lane): Promise<void> {
   const id = lane.ids.next()
   const { mark } = lane.tenant
   const status = { id, [mark]: mark, lines: payloadText(mark, id, lane.random.pick([100, 30_000])).split('\n') }
-  // Metadata of this write is not for the spec's version.
+  // Keeps the request id of the last write of the spec.
   const [before] = key.possible
   await lane.client.call({
     verb: 'patch status',
