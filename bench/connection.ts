@@ -1,4 +1,4 @@
-// One TLS connection that is kept: requests go out as bytes, one after the other, and each answer is waited for.
+// A keep-alive TLS connection that sends prepared requests one after the other and waits for each response.
 
 import { connect, type TLSSocket } from 'node:tls'
 import { type ResponseHead, ResponseReader } from './response-reader.js'
@@ -6,9 +6,9 @@ import { type ResponseHead, ResponseReader } from './response-reader.js'
 export interface Target {
   readonly port: number
   readonly ca: string
-  /** Empty: none is sent. */
+  /** Empty: no Authorization header. */
   readonly token: string
-  /** What the client shows. */
+  /** Client certificate. */
   readonly certificate?: { readonly cert: string; readonly key: string }
 }
 
@@ -21,13 +21,14 @@ export class Connection {
   private readonly reader: ResponseReader
   private finish: () => void = () => undefined
   private fail: (error: Error) => void = () => undefined
-  private keep: Buffer[] | undefined
+  /** Chunks of the response body; undefined: the body is discarded. */
+  private bodyChunks: Buffer[] | undefined
 
   private constructor(socket: TLSSocket) {
     this.socket = socket
     this.reader = new ResponseReader(
       () => this.finish(),
-      (bytes) => this.keep?.push(bytes),
+      (bytes) => this.bodyChunks?.push(bytes),
     )
     socket.on('data', (chunk: Buffer) => this.reader.push(chunk))
     socket.on('error', (error) => this.fail(error))
@@ -45,7 +46,7 @@ export class Connection {
     })
   }
 
-  /** Sends a request and waits for the end of its answer; resolves with the status. */
+  /** Sends a request and waits for the whole response; resolves with the status. */
   exchange(request: Buffer): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.socket.destroyed) {
@@ -58,12 +59,12 @@ export class Connection {
     })
   }
 
-  /** The same, with the answer kept. */
+  /** Like `exchange`; resolves with the whole response. */
   async fetch(request: Buffer): Promise<Response> {
-    this.keep = []
+    this.bodyChunks = []
     await this.exchange(request)
-    const body = Buffer.concat(this.keep)
-    this.keep = undefined
+    const body = Buffer.concat(this.bodyChunks)
+    this.bodyChunks = undefined
     return { ...this.reader.head, body }
   }
 
@@ -81,7 +82,7 @@ export interface RequestParts {
   readonly body?: string | Buffer
 }
 
-/** A request as bytes, made once and sent many times. */
+/** Serializes a request once, to be sent many times. */
 export function requestBytes({ token }: Target, parts: RequestParts): Buffer {
   const { method, path, type = 'application/json', accept = 'application/json', body } = parts
   const payload = body === undefined ? undefined : Buffer.from(body)

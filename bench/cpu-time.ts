@@ -1,18 +1,28 @@
-// How much processor time a process has used: all of its threads, user and system, as the kernel counts it.
+// CPU time of a process (all threads, user and system) and its memory, as counted by the kernel.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The kernel tells of a process in hundredths of a second, and of each thread that lives in nanoseconds. */
+/** The kernel counts processes in 10 ms units, and running threads in nanoseconds. */
 const microsecondsPerTick = 10_000
 
 export function cpuMicroseconds(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name of the program comes second, in brackets, and may contain anything.
+  // The second field is the program name in brackets, which may contain anything.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const coarse = (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick
   const fine = microsecondsOfThreads(pid)
-  // Threads that have ended are counted in the one and not in the other.
+  // Ended threads are counted in the process only.
   return Math.abs(fine - coarse) <= 2 * microsecondsPerTick ? fine : coarse
+}
+
+/** Use of one CPU by a process without requests. Waits first: Node.js collects the garbage of earlier requests some seconds later. */
+export async function idleCpuPercent(pid: number, isQuick: boolean): Promise<number> {
+  await sleep(isQuick ? 5000 : 30_000)
+  const seconds = isQuick ? 20 : 120
+  const before = cpuMicroseconds(pid)
+  await sleep(seconds * 1000)
+  return (cpuMicroseconds(pid) - before) / (seconds * 10_000)
 }
 
 function microsecondsOfThreads(pid: number): number {
@@ -21,7 +31,7 @@ function microsecondsOfThreads(pid: number): number {
     try {
       sum += Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'), 10) / 1000
     } catch (thrown) {
-      // It has just ended, or the kernel was built without.
+      // The thread has just ended, or the kernel lacks schedstat.
       if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT' && (thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown
     }
   }
@@ -30,12 +40,12 @@ function microsecondsOfThreads(pid: number): number {
 
 export interface Memory {
   readonly residentBytes: number
-  /** Without files that are mapped into memory, whose pages the kernel takes back when it needs them. */
-  readonly ownBytes: number
+  /** Without mapped files, whose pages the kernel can reclaim. */
+  readonly anonymousBytes: number
 }
 
 export function memoryOf(pid: number): Memory {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kibibytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0)
-  return { residentBytes: kibibytes('VmRSS') * 1024, ownBytes: kibibytes('RssAnon') * 1024 }
+  return { residentBytes: kibibytes('VmRSS') * 1024, anonymousBytes: kibibytes('RssAnon') * 1024 }
 }

@@ -1,16 +1,15 @@
-// Very many objects at once: copies of one that a server has made, put into its store while it is down. Through the API a million of them take
-// most of an hour on a busy machine, and that is not what is measured.
+// Fills a store with copies of one stored object while the server is down. A million creates through the API would take most of an hour.
 
 import { randomUUID } from 'node:crypto'
-import type { Storage, Write } from '../src/storage/storage.js'
-import { say } from './report.js'
+import type { Storage, Write } from '../packages/server/src/storage/storage.js'
+import { printProgress } from './report.js'
 
 export interface Template {
   readonly key: string
   readonly name: string
   readonly uid: string
-  /** Texts of the object that differ from copy to copy, with what stands for them in each; as long as they are. */
-  readonly varying: readonly (readonly [text: string, of: (index: number) => string])[]
+  /** Strings that differ from copy to copy, with their replacements of the same length. */
+  readonly varying: readonly (readonly [text: string, replacement: (index: number) => string])[]
   readonly nameOf: (index: number) => string
 }
 
@@ -19,17 +18,16 @@ export interface Copies {
   readonly count: number
 }
 
-/** A commit to etcd has no more than 125 writes. */
-const atOnce = 100
-/** Commits that are under way at a time. */
-const width = 16
+/** Below the limit of writes per commit of a store on etcd. */
+const writesPerCommit = 100
+const concurrentCommits = 16
 
-/** How long each text stands where in an entry is found once: all copies have the same places. */
-function placesOf(value: Buffer, text: string): readonly number[] {
-  const places: number[] = []
-  for (let at = value.indexOf(text); at !== -1; at = value.indexOf(text, at + text.length)) places.push(at)
-  if (places.length === 0) throw new Error(`${text} does not stand in the template`)
-  return places
+/** Offsets of a string in the stored object. Found once, because they are the same in all copies. */
+function offsetsOf(value: Buffer, text: string): readonly number[] {
+  const offsets: number[] = []
+  for (let at = value.indexOf(text); at !== -1; at = value.indexOf(text, at + text.length)) offsets.push(at)
+  if (offsets.length === 0) throw new Error(`${text} is not in the template`)
+  return offsets
 }
 
 export async function fillStore(storage: Storage, { template, count }: Copies): Promise<void> {
@@ -38,28 +36,28 @@ export async function fillStore(storage: Storage, { template, count }: Copies): 
   if (entry === undefined) throw new Error(`there is no ${template.key}`)
   const { value } = entry
   const texts = [[template.name, template.nameOf] as const, [template.uid, () => randomUUID()] as const, ...template.varying]
-  const places = texts.map(([text, of]) => ({ at: placesOf(value, text), of, length: text.length }))
+  const replacements = texts.map(([text, replacement]) => ({ offsets: offsetsOf(value, text), replacement, length: text.length }))
   const copy = (index: number): Write => {
     const copied = Buffer.from(value)
-    for (const { at, of, length } of places) {
-      const text = of(index)
-      if (text.length !== length) throw new Error(`${text} is not ${length} letters long`)
-      for (const place of at) copied.write(text, place, 'latin1')
+    for (const { offsets, replacement, length } of replacements) {
+      const text = replacement(index)
+      if (text.length !== length) throw new Error(`${text} is not ${length} characters long`)
+      for (const offset of offsets) copied.write(text, offset, 'latin1')
     }
     return { key: template.key.replace(template.name, template.nameOf(index)), value: copied, expect: 0 }
   }
-  let told = performance.now()
+  let loggedMs = performance.now()
   let next = 1
   const work = async (): Promise<void> => {
     while (next <= count) {
       const writes: Write[] = []
-      while (writes.length < atOnce && next <= count) writes.push(copy(next++))
+      while (writes.length < writesPerCommit && next <= count) writes.push(copy(next++))
       const outcome = await storage.commit(writes)
-      if (!outcome.ok) throw new Error(`${outcome.key} is there already`)
-      if (performance.now() - told < 3000) continue
-      told = performance.now()
-      say(`  ${next} of ${count} objects`)
+      if (!outcome.ok) throw new Error(`${outcome.key} exists already`)
+      if (performance.now() - loggedMs < 3000) continue
+      loggedMs = performance.now()
+      printProgress(`  ${next} of ${count} objects`)
     }
   }
-  await Promise.all(Array.from({ length: width }, work))
+  await Promise.all(Array.from({ length: concurrentCommits }, work))
 }

@@ -1,16 +1,16 @@
-// What a bare server does to store a body in etcd: one transaction, by what Node has for HTTP/2.
+// Floor (least possible cost) of a write to etcd: stores each body in one transaction over one node:http2 session.
 
 import { connect } from 'node:http2'
-import { messagePrefix } from '../src/storage/etcd/grpc-frames.js'
-import { decodeTxn, encodeTxn, methods } from '../src/storage/etcd/messages.js'
+import { decodeTxn, encodeTxn, methods } from '../packages/server/src/storage/etcd/grpc/etcd-messages.js'
+import { frame } from '../packages/server/src/storage/etcd/grpc/grpc-channel.js'
 
 export type Put = (name: string, bytes: Buffer) => Promise<unknown>
 
 const headers = { ':method': 'POST', ':path': methods.txn, 'content-type': 'application/grpc', te: 'trailers' }
-const prefixBytes = 5
+const grpcPrefixBytes = 5
 
 export interface BareEtcd {
-  /** One transaction for each body: the key must not be there, and is put. */
+  /** Puts the body in one transaction. Rejects if the key exists. */
   readonly put: Put
   close(): void
 }
@@ -26,11 +26,11 @@ export function openEtcd(url: string): BareEtcd {
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('error', reject)
       stream.on('end', () => {
-        const answer = Buffer.concat(chunks)
-        if (answer.length > prefixBytes && decodeTxn(answer.subarray(prefixBytes)).succeeded) resolve()
+        const response = Buffer.concat(chunks)
+        if (response.length > grpcPrefixBytes && decodeTxn(response.subarray(grpcPrefixBytes)).succeeded) resolve()
         else reject(new Error(`${name} could not be stored`))
       })
-      stream.end(Buffer.concat([messagePrefix(txn.length), txn]))
+      stream.end(frame(txn))
     })
   }
   return { put, close: () => session.destroy() }

@@ -1,4 +1,4 @@
-// The floor of proxies: a bare Node process that takes encrypted connections and passes their bytes on, and nothing else.
+// Floor (least possible cost) of a proxy: a bare Node.js process that accepts TLS connections and forwards their bytes.
 
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { connect as connectTls, createServer, type TLSSocket } from 'node:tls'
@@ -8,7 +8,7 @@ export interface FloorProxyStart {
   readonly key: string
   readonly host: string
   readonly port: number
-  /** What is shown to an encrypted target; left out: it is not encrypted. */
+  /** Client certificate for a TLS target; undefined: plain TCP. */
   readonly client?: { readonly cert: string; readonly key: string }
 }
 
@@ -17,11 +17,11 @@ function main({ cert, key, host, port, client }: FloorProxyStart): void {
     client === undefined ? connect(port, host) : connectTls({ host, port, rejectUnauthorized: false, cert: client.cert, key: client.key })
   const server = createServer({ cert, key, noDelay: true }, (socket: TLSSocket) => {
     const target = open()
-    const cut = (): void => {
+    const closeBoth = (): void => {
       socket.destroy()
       target.destroy()
     }
-    for (const side of [socket, target]) side.on('error', cut).on('close', cut)
+    for (const side of [socket, target]) side.on('error', closeBoth).on('close', closeBoth)
     socket.pipe(target)
     target.pipe(socket)
   })

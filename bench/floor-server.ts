@@ -1,12 +1,12 @@
-// The floor: the least that a Node process must do to serve a workload, in a process of its own. It speaks HTTPS and nothing else.
+// The floor: the minimum that a Node.js process must do to serve a workload, as a separate HTTPS server.
 //
-// Three ways to answer, chosen by a message of the parent: the same bytes for everybody; parse, serialise and store durably, in a file or
-// in etcd, then answer with what was stored; and frames written to every open stream, each by itself where that is asked for.
+// Three behaviours, selected by a message of the parent: a fixed response; parse, serialize and store durably in a file or in etcd, then
+// respond with the stored object; write a frame to every open stream, one by one if requested.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import { setDefaultHighWaterMark } from 'node:stream'
 import { open } from 'lmdb'
 import { openEtcd, type Put } from './floor-etcd.js'
 
@@ -18,7 +18,7 @@ export type FloorBehaviour =
       readonly headers: readonly string[]
       readonly frame: string
       readonly body: string
-      /** The next frame of a stream waits until the last one is with the system; otherwise Node joins what waits for a connection. */
+      /** Waits until the last frame is flushed before the next one; otherwise Node.js joins the pending writes of a stream. */
       readonly oneByOne?: boolean
     }
 
@@ -27,7 +27,7 @@ interface StoreBehaviour {
   readonly status: number
   readonly headers: readonly string[]
   readonly metadata: object
-  /** Where to store: the address of an etcd, or left out for the floor's own file. */
+  /** Endpoint of an etcd; undefined: objects are stored in the file at `storePath`. */
   readonly etcd?: string
 }
 
@@ -37,9 +37,9 @@ export interface FloorStart {
   readonly storePath: string
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openStore>): Promise<Answer> {
+async function handlerFor(behaviour: FloorBehaviour, store: ReturnType<typeof openStore>): Promise<Handler> {
   switch (behaviour.kind) {
     case 'bytes': {
       const body = Buffer.from(behaviour.body, 'base64')
@@ -50,19 +50,19 @@ async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openSt
     }
     case 'store': {
       const put: Put = behaviour.etcd === undefined ? (name, bytes) => store.put(name, bytes) : openEtcd(behaviour.etcd).put
-      return (request, response) => void storeAndAnswer(behaviour, put, { request, response }).catch(() => response.destroy())
+      return (request, response) => void storeAndRespond(behaviour, put, { request, response }).catch(() => response.destroy())
     }
     case 'frames':
-      return announce(behaviour)
+      return serveStreams(behaviour)
   }
 }
 
-/** One file, one table, synced before a put resolves; the puts of one turn of the event loop share one commit. */
+/** One file, one table, synced before a put resolves; puts of one event-loop iteration share a commit. */
 function openStore(path: string) {
   return open<Buffer, string>({ path, encoding: 'binary', overlappingSync: false, mapSize: 8 * 2 ** 30 })
 }
 
-async function storeAndAnswer(
+async function storeAndRespond(
   { status, headers, metadata }: StoreBehaviour,
   put: Put,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
@@ -74,7 +74,7 @@ async function storeAndAnswer(
   response.end(bytes)
 }
 
-/** Reading a body by iteration would pause the connection now and then, and a bare server does not do that. */
+/** Iterating over the body would pause the connection, which a bare server does not do. */
 function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -84,23 +84,23 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
   })
 }
 
-/** A GET opens a stream; any other request writes the frame to all streams and is then answered. */
-function announce({ headers, frame, body, oneByOne = false }: Extract<FloorBehaviour, { kind: 'frames' }>): Answer {
+/** GET opens a stream; other requests write the frame to all streams before the response. */
+function serveStreams({ headers, frame, body, oneByOne = false }: Extract<FloorBehaviour, { kind: 'frames' }>): Handler {
   const frameBytes = Buffer.from(frame, 'base64')
   const bodyBytes = Buffer.from(body, 'base64')
   const streams = new Set<ServerResponse>()
-  const waiting = new Map<ServerResponse, number>()
+  const pendingFrames = new Map<ServerResponse, number>()
   const writeNext = (stream: ServerResponse): void => {
-    const left = (waiting.get(stream) ?? 0) - 1
-    waiting.set(stream, left)
+    const left = (pendingFrames.get(stream) ?? 0) - 1
+    pendingFrames.set(stream, left)
     if (left > 0) stream.write(frameBytes, () => writeNext(stream))
   }
-  const writeAlone = (stream: ServerResponse): void => {
-    const before = waiting.get(stream) ?? 0
-    waiting.set(stream, before + 1)
+  const writeOneByOne = (stream: ServerResponse): void => {
+    const before = pendingFrames.get(stream) ?? 0
+    pendingFrames.set(stream, before + 1)
     if (before === 0) stream.write(frameBytes, () => writeNext(stream))
   }
-  const write = oneByOne ? writeAlone : (stream: ServerResponse): void => void stream.write(frameBytes)
+  const write = oneByOne ? writeOneByOne : (stream: ServerResponse): void => void stream.write(frameBytes)
   return (request, response) => {
     if (request.method === 'GET') {
       response.writeHead(200, [...headers])
@@ -108,7 +108,7 @@ function announce({ headers, frame, body, oneByOne = false }: Extract<FloorBehav
       streams.add(response)
       response.on('close', () => {
         streams.delete(response)
-        waiting.delete(response)
+        pendingFrames.delete(response)
       })
       return
     }
@@ -122,21 +122,18 @@ function announce({ headers, frame, body, oneByOne = false }: Extract<FloorBehav
 }
 
 /**
- * Node 20 hangs up with HPE_PAUSED on a client whose next request has a long body and arrives before the last answer counts as written.
- * With room for a whole answer that does not happen.
+ * Node.js 20 closes the connection with HPE_PAUSED if a long body arrives before the last response is written.
+ * A high water mark for a whole response prevents that.
  */
-function roomToWrite(socket: TLSSocket): void {
-  const { _writableState: state } = socket as unknown as { readonly _writableState: { highWaterMark: number } }
-  state.highWaterMark = 8 * 2 ** 20
-}
+const responseHighWaterMark = 8 * 2 ** 20
 
 function main({ cert, key, storePath }: FloorStart): void {
+  setDefaultHighWaterMark(false, responseHighWaterMark)
   const store = openStore(storePath)
-  let answer: Answer = (_request, response) => response.end()
-  const server = createServer({ cert, key, noDelay: true, keepAliveTimeout: 90_000 }, (request, response) => answer(request, response))
-  server.prependListener('secureConnection', roomToWrite)
+  let respond: Handler = (_request, response) => response.end()
+  const server = createServer({ cert, key, noDelay: true, keepAliveTimeout: 90_000 }, (request, response) => respond(request, response))
   process.on('message', async (behaviour: FloorBehaviour) => {
-    answer = await behave(behaviour, store)
+    respond = await handlerFor(behaviour, store)
     process.send?.('ready')
   })
   process.on('disconnect', () => process.exit(0))

@@ -1,4 +1,4 @@
-// The floor server from the outside: started once, told how to behave for each workload.
+// Starts the floor server, a bare HTTPS server that moves the same bytes as the server under test; each workload sets its behaviour.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -8,15 +8,15 @@ import type { Response } from './connection.js'
 import type { FloorBehaviour, FloorStart } from './floor-server.js'
 import type { Served } from './load.js'
 
-/** What Node adds by itself, or what depends on the body. */
-const ownHeaders = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
+/** Headers that Node.js adds or that depend on the body: the floor does not copy them. */
+const nodeHeaders = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
 
-/** The headers of an answer of the server under test, for the floor to send the same. */
+/** Headers of a response of the server under test that the floor sends as well. */
 export const headersOf = ({ headers }: Pick<Response, 'headers'>): readonly string[] =>
-  headers.filter(([name]) => !ownHeaders.includes(name.toLowerCase())).flat()
+  headers.filter(([name]) => !nodeHeaders.includes(name.toLowerCase())).flat()
 
-/** The floor adds to the metadata what the server adds, so that both store and send the same bytes. */
-export const storing = (sample: Response) => {
+/** Behaviour of a floor that adds the same metadata as the server, so that both store and send the same bytes. */
+export const storeBehaviour = (sample: Response) => {
   const { metadata } = JSON.parse(sample.body.toString()) as { metadata: Record<string, unknown> }
   const { name: _, ...added } = metadata
   return { kind: 'store', status: sample.status, headers: headersOf(sample), metadata: added } as const
@@ -31,7 +31,7 @@ export class Floor {
     this.served = served
   }
 
-  /** Uses the certificate of the server under test, so that handshakes and records cost the same. */
+  /** Uses the certificate of the server under test, so that TLS costs the same. */
   static async start(dataDir: string, folder: string): Promise<Floor> {
     const read = (name: string): string => readFileSync(join(dataDir, 'pki', name), 'utf8')
     const start: FloorStart = { cert: read('serving.crt'), key: read('serving.key'), storePath: join(folder, 'floor') }

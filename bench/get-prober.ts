@@ -1,31 +1,30 @@
-// A worker that reads one object again and again and notes how long it waited, in a thread of its own: whoever reads large answers beside it
-// must not be what it measures.
+// Worker thread that reads one object repeatedly and records latencies; a thread, so that clients of large responses do not disturb it.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { Connection, requestBytes } from './connection.js'
-import type { Probing, Waits } from './prober.js'
-import { createReadyTime, mainThread, putThisThreadFirst, thisThread } from './ready-time.js'
+import { createCpuWaitReader, mainThread, raisePriorityOfThisThread, thisThread } from './cpu-wait-time.js'
+import type { Latencies, Probing } from './prober.js'
 
-const { target, parts, pid, pauseMs, isFirst } = workerData as Probing
-if (isFirst) putThisThreadFirst()
-const readyServerMs = pid === undefined ? () => 0 : createReadyTime(mainThread(pid))
-const readyClientMs = createReadyTime(thisThread)
+const { target, parts, pid, pauseMs, hasHighPriority } = workerData as Probing
+if (hasHighPriority) raisePriorityOfThisThread()
+const serverCpuWaitMs = pid === undefined ? () => 0 : createCpuWaitReader(mainThread(pid))
+const clientCpuWaitMs = createCpuWaitReader(thisThread)
 const connection = await Connection.open(target)
 const request = requestBytes(target, parts)
-let waitsMs: number[] = []
-let longestWithProcessorMs = 0
+let latenciesMs: number[] = []
+let longestWithoutCpuWaitMs = 0
 
-const report = (): Waits => {
-  const sorted = waitsMs.sort((a, b) => a - b)
-  const waits = {
+const report = (): Latencies => {
+  const sorted = latenciesMs.sort((a, b) => a - b)
+  const latencies = {
     longestMs: sorted.at(-1) ?? 0,
-    longestWithProcessorMs,
+    longestWithoutCpuWaitMs,
     p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
     count: sorted.length,
   }
-  waitsMs = []
-  longestWithProcessorMs = 0
-  return waits
+  latenciesMs = []
+  longestWithoutCpuWaitMs = 0
+  return latencies
 }
 
 let isDone = false
@@ -34,13 +33,16 @@ parentPort?.on('message', (message: 'report' | 'end') => {
   parentPort?.postMessage(report())
 })
 while (!isDone) {
-  const [serverMs, clientMs] = [readyServerMs(), readyClientMs()]
+  const [serverWaitBeforeMs, clientWaitBeforeMs] = [serverCpuWaitMs(), clientCpuWaitMs()]
   const begunMs = performance.now()
   const status = await connection.exchange(request)
-  if (status !== 200) throw new Error(`a get beside other work is answered with ${status}`)
-  const waitMs = performance.now() - begunMs
-  waitsMs.push(waitMs)
-  longestWithProcessorMs = Math.max(longestWithProcessorMs, waitMs - Math.max(readyServerMs() - serverMs, readyClientMs() - clientMs))
+  if (status !== 200) throw new Error(`a GET during other work got ${status}`)
+  const latencyMs = performance.now() - begunMs
+  latenciesMs.push(latencyMs)
+  longestWithoutCpuWaitMs = Math.max(
+    longestWithoutCpuWaitMs,
+    latencyMs - Math.max(serverCpuWaitMs() - serverWaitBeforeMs, clientCpuWaitMs() - clientWaitBeforeMs),
+  )
   await new Promise((resolve) => setTimeout(resolve, pauseMs))
 }
 connection.close()

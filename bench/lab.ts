@@ -1,4 +1,4 @@
-// What workloads work with: servers started from the command, the floor, and how long to measure.
+// Shared setup of the workloads: servers, the floor, load generators, and the duration of rounds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,9 @@ import { Connection, type RequestParts, type Response, requestBytes } from './co
 import { Floor } from './floor.js'
 import { LoadGenerator, type Served } from './load.js'
 import type { Rounds } from './measure.js'
-import { say } from './report.js'
+import { printProgress } from './report.js'
 
+/** A started server, and its address for load generators. */
 export interface Tested {
   readonly process: ServerProcess
   readonly served: Served
@@ -17,16 +18,16 @@ export interface Tested {
 
 export class Lab {
   readonly isQuick: boolean
-  /** How many objects a large store has, where that was said. */
+  /** Number of objects in a large store, from --count. */
   readonly count: number | undefined
   readonly rounds: Rounds
   readonly folder = mkdtempSync(join(tmpdir(), 'bench-'))
   private readonly servers: ServerProcess[] = []
   private readonly generators: LoadGenerator[] = []
   private shared: Promise<Tested> | undefined
-  private theFloor: Promise<Floor> | undefined
-  private readonly lastSteps: (() => Promise<void>)[] = []
-  private folders = 0
+  private sharedFloor: Promise<Floor> | undefined
+  private readonly cleanups: (() => Promise<void>)[] = []
+  private folderCount = 0
 
   constructor({ isQuick, count }: { readonly isQuick: boolean; readonly count?: number | undefined }) {
     this.isQuick = isQuick
@@ -34,18 +35,18 @@ export class Lab {
     this.rounds = isQuick ? { count: 8, durationMs: 250 } : { count: 28, durationMs: 375 }
   }
 
-  /** A server with the usual flags that workloads share; each keeps to its own namespace. */
-  usual(): Promise<Tested> {
+  /** The server with default flags that workloads share; each uses its own namespace. */
+  sharedServer(): Promise<Tested> {
     this.shared ??= this.start()
     return this.shared
   }
 
   start(flags: readonly string[] = []): Promise<Tested> {
-    this.folders += 1
-    return this.startIn(join(this.folder, `data-${this.folders}`), flags)
+    this.folderCount += 1
+    return this.startIn(join(this.folder, `data-${this.folderCount}`), flags)
   }
 
-  /** In a folder that another one may have used before. */
+  /** Starts in a folder that another server may have used. */
   async startIn(dataDir: string, flags: readonly string[] = [], nodeFlags: readonly string[] = []): Promise<Tested> {
     const server = await ServerProcess.start({ dataDir, flags, nodeFlags })
     this.servers.push(server)
@@ -54,8 +55,8 @@ export class Lab {
   }
 
   async floor(): Promise<Floor> {
-    this.theFloor ??= this.usual().then(({ process: server }) => Floor.start(server.dataDir, this.folder))
-    return this.theFloor
+    this.sharedFloor ??= this.sharedServer().then(({ process: server }) => Floor.start(server.dataDir, this.folder))
+    return this.sharedFloor
   }
 
   async generator(served: Served, connections: number): Promise<LoadGenerator> {
@@ -64,26 +65,26 @@ export class Lab {
     return generator
   }
 
-  /** What workloads bring along ends after the servers. */
+  /** Registers cleanup that runs after the servers have stopped. */
   closeLater(step: () => Promise<void>): void {
-    this.lastSteps.push(step)
+    this.cleanups.push(step)
   }
 
-  /** What the servers said, for when something went wrong. */
-  get complaints(): string {
+  /** End of the output of each server, for error reports. */
+  get serverOutput(): string {
     return this.servers.map(({ pid, stdout, stderr }) => `server ${pid}:\n${stdout.slice(-1000)}${stderr.slice(-2000)}`).join('\n')
   }
 
   async close(): Promise<void> {
     for (const generator of this.generators) generator.close()
-    ;(await this.theFloor)?.close()
+    ;(await this.sharedFloor)?.close()
     for (const server of this.servers) await server.stop()
-    for (const step of this.lastSteps) await step()
+    for (const step of this.cleanups) await step()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function fetchOnce(served: Served, parts: RequestParts): Promise<Response> {
   const connection = await Connection.open(served)
   try {
@@ -93,33 +94,34 @@ export async function fetchOnce(served: Served, parts: RequestParts): Promise<Re
   }
 }
 
+/** Creates a namespace and returns the path of its ConfigMaps. */
 export async function makeNamespace(served: Served, name: string): Promise<string> {
   await fetchOnce(served, { method: 'POST', path: '/api/v1/namespaces', body: JSON.stringify({ metadata: { name } }) })
   return `/api/v1/namespaces/${name}/configmaps`
 }
 
-export interface Filling {
+export interface FillOptions {
   readonly path: string
   readonly count: number
   readonly body: (index: number) => string
 }
 
-const fillingConnections = 64
+const fillConnections = 64
 
-/** Creates many objects, telling how it goes when that takes long. */
-export async function fill(served: Served, { path, count, body }: Filling): Promise<void> {
+/** Creates many objects, with progress messages. */
+export async function fill(served: Served, { path, count, body }: FillOptions): Promise<void> {
   let next = 0
-  let told = performance.now()
+  let reportedMs = performance.now()
   const work = async (): Promise<void> => {
     const connection = await Connection.open(served)
     for (let i = next++; i < count; i = next++) {
       const status = await connection.exchange(requestBytes(served, { method: 'POST', path, body: body(i) }))
-      if (status !== 201) throw new Error(`filling: the answer was ${status}`)
-      if (performance.now() - told < 3000) continue
-      told = performance.now()
-      say(`  ${i} of ${count} objects`)
+      if (status !== 201) throw new Error(`creating objects failed with status ${status}`)
+      if (performance.now() - reportedMs < 3000) continue
+      reportedMs = performance.now()
+      printProgress(`  ${i} of ${count} objects`)
     }
     connection.close()
   }
-  await Promise.all(Array.from({ length: Math.min(fillingConnections, count) }, work))
+  await Promise.all(Array.from({ length: Math.min(fillConnections, count) }, work))
 }

@@ -1,11 +1,12 @@
-// Load for a while, and what it cost the process that served it.
+// Sends requests for a given time, and measures the CPU time of the server and its helper processes per request.
 
 import { Connection, type Target } from './connection.js'
 import { cpuMicroseconds } from './cpu-time.js'
 
+/** A server under load: its address, credential and process. */
 export interface Served extends Target {
   readonly pid: number
-  /** Processes that work for this one alone, whose time is counted with its own. */
+  /** Helper processes, whose CPU time is added. */
   readonly helpers?: readonly number[]
 }
 
@@ -14,8 +15,9 @@ export const cpuOf = ({ pid, helpers = [] }: Served): number => [pid, ...helpers
 export interface LoadOptions {
   readonly connections: number
   readonly durationMs: number
-  /** Makes the request that a connection sends next; the counter grows with every call. */
+  /** Creates the next request of a connection; the counter increases with every call. */
   readonly next: (connection: number, counter: number) => Buffer
+  /** Expected status code. */
   readonly expect: number
 }
 
@@ -25,7 +27,7 @@ export interface Cost {
   readonly perSecond: number
 }
 
-/** Connections are made once and used for every round on the same server. */
+/** Sends requests on connections that are opened once and reused by every `run`. */
 export class LoadGenerator {
   readonly served: Served
   private readonly connections: readonly Connection[]
@@ -49,7 +51,7 @@ export class LoadGenerator {
         let count = 0
         for (; performance.now() < end; count++) {
           const status = await connection.exchange(next(i, this.counter++))
-          if (status !== expect) throw new Error(`the answer was ${status}, not ${expect}`)
+          if (status !== expect) throw new Error(`the response was ${status}, not ${expect}`)
         }
         return count
       }),

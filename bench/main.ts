@@ -1,36 +1,37 @@
-// `npm run bench`: every workload beside its floor, measured in the same run, with the bar that it must not exceed.
+// `npm run bench`: measures each workload on the server and on its floor (least possible cost, another server, or a limit). Fails
+// if a workload fails or its ratio exceeds its bar (maximum ratio).
 //
 //   npm run bench -- --quick              a short run
 //   npm run bench -- --only get,list      some of the workloads
-//   npm run bench -- --only large --count 200000   a large store with so many objects
+//   npm run bench -- --only large --count 200000   the large store with 200,000 objects
 
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { fill, Lab, makeNamespace, type Tested } from './lab.js'
-import { hasPassed, type Line, renderTable, say } from './report.js'
-import { measureAccess } from './workloads/access.js'
+import { hasPassed, type Line, printProgress, renderTable } from './report.js'
+import { measureAggregation } from './workloads/aggregation.js'
 import { measureAudit } from './workloads/audit.js'
-import { measureExtension } from './workloads/extension.js'
-import { measureHooks } from './workloads/hooks.js'
-import { measureIdentity } from './workloads/identity.js'
-import { measureLoops } from './workloads/loops.js'
+import { measureAuthentication } from './workloads/authentication.js'
+import { measureAuthorization } from './workloads/authorization.js'
+import { measureControllers } from './workloads/controllers.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
-import { measureProtobuf } from './workloads/protobuf.js'
 import { measureProxy } from './workloads/proxy.js'
 import { bigBody, measureGet, measureList, measurePages, measureSelector } from './workloads/reads.js'
+import { measureRepresentations } from './workloads/representations.js'
 import { measureStart } from './workloads/start.js'
 import { measureWatch } from './workloads/watches.js'
+import { measureWebhooks } from './workloads/webhooks.js'
 import { measureApply, measureCreate, measureMergePatch, measureUpdate } from './workloads/writes.js'
 
 type Workload = (lab: Lab) => Promise<readonly Line[]>
 
-/** A server that keeps so much that nothing may depend on how much that is; filled once for all that need it. */
+/** A server with a large collection, filled once for all workloads that need it. */
 function bigCollection() {
   let filled: Promise<{ readonly big: Tested; readonly path: string; readonly count: number }> | undefined
   return (lab: Lab) => {
     filled ??= (async () => {
       const count = lab.isQuick ? 10_000 : 100_000
-      say(`filling a server with ${count} objects`)
+      printProgress(`filling a server with ${count} objects`)
       const big = await lab.start()
       const path = await makeNamespace(big.served, 'bench-big')
       await fill(big.served, { path, count, body: bigBody })
@@ -42,7 +43,7 @@ function bigCollection() {
 
 const big = bigCollection()
 
-/** In the order in which they run. */
+/** Workloads by name, in the order in which they run. */
 const workloads: { readonly [name: string]: Workload } = {
   start: measureStart,
   idle: measureIdleMemory,
@@ -55,43 +56,58 @@ const workloads: { readonly [name: string]: Workload } = {
   update: measureUpdate,
   merge: measureMergePatch,
   apply: measureApply,
-  protobuf: measureProtobuf,
-  access: measureAccess,
+  representations: measureRepresentations,
+  authorization: measureAuthorization,
   audit: measureAudit,
-  hooks: measureHooks,
-  identity: measureIdentity,
+  webhooks: measureWebhooks,
+  authentication: measureAuthentication,
   proxy: measureProxy,
-  extension: measureExtension,
-  // Loaded when it is its turn: it may have to install etcd.
-  lone: async (lab) => (await import('./workloads/lone-writer.js')).measureLoneWriter(lab),
+  aggregation: measureAggregation,
+  // Imported on use, because this import may install etcd.
+  'single-writer': async (lab) => (await import('./workloads/single-writer.js')).measureSingleWriter(lab),
   pages: async (lab) => {
     const { big: tested, path } = await big(lab)
     return measurePages(lab, tested, path)
   },
   'watch-etcd': async (lab) => (await import('./workloads/etcd.js')).measureWatchOnEtcd(lab),
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
-  loops: measureLoops,
-  custom: async (lab) => (await import('./workloads/custom.js')).measureCustom(lab),
-  large: async (lab) => (await import('./workloads/large.js')).measureLarge(lab),
+  controllers: measureControllers,
+  'custom-resources': async (lab) => (await import('./workloads/custom-resources.js')).measureCustomResources(lab),
+  large: async (lab) => (await import('./workloads/large-store.js')).measureLargeStore(lab),
   client: async (lab) => (await import('./workloads/client.js')).measureClient(lab),
-  door: async (lab) => (await import('./workloads/front-door.js')).measureFrontDoor(lab),
+  embedded: async (lab) => (await import('./workloads/embedded-start.js')).measureEmbeddedStart(lab),
+  forks: async (lab) => (await import('./workloads/forks.js')).measureForks(lab),
+  'simulated-cluster': async (lab) => (await import('./workloads/simulated-cluster.js')).measureSimulatedCluster(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
+}
+
+/** Earlier names of workloads, which `--only` still accepts. */
+const earlierNames: { readonly [name: string]: string } = {
+  hooks: 'webhooks',
+  loops: 'controllers',
+  access: 'authorization',
+  identity: 'authentication',
+  extension: 'aggregation',
+  lone: 'single-writer',
+  door: 'embedded',
+  protobuf: 'representations',
+  custom: 'custom-resources',
 }
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, count: { type: 'string' } },
 })
-const chosen = values.only?.split(',') ?? Object.keys(workloads)
+const chosen = values.only?.split(',').map((name) => earlierNames[name] ?? name) ?? Object.keys(workloads)
 const unknown = chosen.filter((name) => !(name in workloads))
 if (unknown.length > 0) {
-  console.error(`there is no workload ${unknown.join(', ')}; choose from ${Object.keys(workloads).join(', ')}`)
+  console.error(`unknown workload ${unknown.join(', ')}; choose from ${Object.keys(workloads).join(', ')}`)
   process.exit(1)
 }
 
-/** One workload that fails does not keep the others from being measured. */
-const failed = (name: string) => (error: unknown) => {
+/** Line for a workload that threw an error: the remaining workloads still run. */
+const failedLine = (name: string) => (error: unknown) => {
   hasFailed = true
-  say(`${name} failed: ${error instanceof Error ? error.stack : String(error)}\n${lab.complaints}`)
+  printProgress(`${name} failed: ${error instanceof Error ? error.stack : String(error)}\n${lab.serverOutput}`)
   return [{ workload: name, floor: '', server: '', note: `failed: ${error instanceof Error ? error.message : String(error)}` }]
 }
 
@@ -101,15 +117,13 @@ const lines: Line[] = []
 try {
   for (const [name, measure] of Object.entries(workloads)) {
     if (!chosen.includes(name)) continue
-    say(`measuring ${name}`)
-    lines.push(...(await measure(lab).catch(failed(name))))
+    printProgress(`measuring ${name}`)
+    lines.push(...(await measure(lab).catch(failedLine(name))))
   }
 } finally {
   await lab.close()
 }
-console.log(
-  `processor time of the server process per request (user and system, all threads), median of ${lab.rounds.count} rounds in turns`,
-)
-console.log(`node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}\n`)
+console.log(`CPU time of the server process per request (user and system, all threads), median of ${lab.rounds.count} alternating rounds`)
+console.log(`node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown CPU'}\n`)
 console.log(renderTable(lines))
 process.exitCode = lines.every(hasPassed) && !hasFailed ? 0 : 1

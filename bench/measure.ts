@@ -1,4 +1,4 @@
-// Measuring beside a floor: rounds of one and the other in turns, because machines are noisy and noise comes in waves.
+// Compares a server with its floor, a bare Node.js process that moves the same bytes: alternating rounds, because noise comes in waves.
 
 import type { Cost } from './load.js'
 
@@ -7,45 +7,45 @@ export interface Rounds {
   readonly durationMs: number
 }
 
+/** One of the two processes that are compared. */
 export interface Side {
   run(durationMs: number): Promise<Cost>
 }
 
+/** Medians of all rounds. */
 export interface Comparison {
+  /** CPU time per request, in microseconds. */
   readonly floor: number
   readonly server: number
   readonly ratio: number
+  /** Requests per second of the server. */
   readonly perSecond: number
 }
 
-/** Code is compiled in stages, and a server has more of it than its floor: it takes seconds of load until it is as quick as it will be. */
+/** Warm-up: optimized compilation takes seconds of load, and a server has more code than its floor. */
 const warmUpMs = 4000
-/** On a machine with other work the seconds pass without load: then it takes as long as it takes to be given so much processor time. */
+/** On a busy machine the warm-up lasts until the process has used this much CPU time, at most `maxWarmUpMs`. */
 const warmUpCpuMs = 2000
-const longestWarmUpMs = 12_000
+const maxWarmUpMs = 12_000
 
 async function warmUp(side: Side): Promise<void> {
   const begunMs = performance.now()
   let cpuMs = 0
-  for (
-    let lastedMs = 0;
-    lastedMs < warmUpMs || (cpuMs < warmUpCpuMs && lastedMs < longestWarmUpMs);
-    lastedMs = performance.now() - begunMs
-  ) {
+  for (let lastedMs = 0; lastedMs < warmUpMs || (cpuMs < warmUpCpuMs && lastedMs < maxWarmUpMs); lastedMs = performance.now() - begunMs) {
     const { requests, cpuMicrosecondsEach } = await side.run(1000)
     cpuMs += (requests * cpuMicrosecondsEach) / 1000
   }
 }
 
 export async function compare(floor: Side, server: Side, { count, durationMs }: Rounds): Promise<Comparison> {
-  // Both sides are warm before anything counts: compiled, cached, and with their memory grown.
+  // Both sides are warmed up first: compiled, cached, with grown heaps.
   for (const side of [floor, server]) await warmUp(side)
   const costs: { readonly floor: Cost; readonly server: Cost }[] = []
   for (let round = 0; round < count; round++) {
-    // Whoever comes second meets what the first has left: each does so every other time.
-    const early = round % 2 === 0 ? await floor.run(durationMs) : undefined
+    // The order alternates, because the first run affects the second.
+    const floorFirst = round % 2 === 0 ? await floor.run(durationMs) : undefined
     const cost = await server.run(durationMs)
-    costs.push({ floor: early ?? (await floor.run(durationMs)), server: cost })
+    costs.push({ floor: floorFirst ?? (await floor.run(durationMs)), server: cost })
   }
   const [floorCost, serverCost] = [
     median(costs.map(({ floor: cost }) => cost.cpuMicrosecondsEach)),
@@ -54,8 +54,10 @@ export async function compare(floor: Side, server: Side, { count, durationMs }: 
   return {
     floor: floorCost,
     server: serverCost,
-    // Of each pair by itself: what disturbs one round disturbs its neighbour, too.
-    ratio: median(costs.map(({ floor: below, server: above }) => above.cpuMicrosecondsEach / below.cpuMicrosecondsEach)),
+    // Ratio per pair: disturbances affect both rounds of a pair.
+    ratio: median(
+      costs.map(({ floor: floorRound, server: serverRound }) => serverRound.cpuMicrosecondsEach / floorRound.cpuMicrosecondsEach),
+    ),
     perSecond: median(costs.map(({ server: cost }) => cost.perSecond)),
   }
 }

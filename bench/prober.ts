@@ -1,13 +1,13 @@
-// How long gets wait beside other work: see get-prober.
+// Prober: measures latencies of GETs during other work. A worker thread (get-prober.ts) sends the GETs.
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { RequestParts, Target } from './connection.js'
 
-export interface Waits {
+export interface Latencies {
   readonly longestMs: number
-  /** The longest, less the time in which the server's event loop, or the client, had no processor; whichever stood by for longer. */
-  readonly longestWithProcessorMs: number
+  /** Longest latency without the time in which the event loop of the server, or the client, waited for a CPU. */
+  readonly longestWithoutCpuWaitMs: number
   readonly p99Ms: number
   readonly count: number
 }
@@ -15,41 +15,41 @@ export interface Waits {
 export interface Probing {
   readonly target: Target
   readonly parts: RequestParts
-  /** Of the server's process. */
+  /** Process id of the server, to read its CPU wait time; undefined: the wait of the server counts as 0. */
   readonly pid?: number | undefined
-  /** Between two gets. */
+  /** Pause between two GETs. */
   readonly pauseMs: number
-  /** Whether the client is run before others, as if it were on a machine of its own. */
-  readonly isFirst: boolean
+  /** True: the prober has a higher priority, as if it had its own machine. */
+  readonly hasHighPriority: boolean
 }
 
 export class Prober {
   private readonly worker: Worker
 
   constructor({ port, ca, token }: Target, parts: RequestParts, options: Partial<Omit<Probing, 'target' | 'parts'>> = {}) {
-    const probing: Probing = { target: { port, ca, token }, parts, pauseMs: 1, isFirst: false, ...options }
+    const probing: Probing = { target: { port, ca, token }, parts, pauseMs: 1, hasHighPriority: false, ...options }
     this.worker = new Worker(new URL('./get-prober.js', import.meta.url), { workerData: probing })
   }
 
-  /** From the beginning of some work to its end. */
-  async during(work: () => Promise<unknown>): Promise<Waits> {
+  /** Measures from start to end of some work. */
+  async during(work: () => Promise<unknown>): Promise<Latencies> {
     await this.report()
     await work()
     return this.report()
   }
 
-  /** Since it was last asked. */
-  report(): Promise<Waits> {
-    return this.ask('report')
+  /** Latencies since the last call. */
+  report(): Promise<Latencies> {
+    return this.request('report')
   }
 
-  close(): Promise<Waits> {
-    return this.ask('end')
+  close(): Promise<Latencies> {
+    return this.request('end')
   }
 
-  private async ask(message: 'report' | 'end'): Promise<Waits> {
+  private async request(message: 'report' | 'end'): Promise<Latencies> {
     this.worker.postMessage(message)
-    const [waits] = (await once(this.worker, 'message')) as [Waits]
-    return waits
+    const [latencies] = (await once(this.worker, 'message')) as [Latencies]
+    return latencies
   }
 }

@@ -1,8 +1,8 @@
-// A config map in the binary envelope, as a client would send it: written here by hand, so that the server is not measured with its own pen.
+// Encodes name and data of a ConfigMap in the Protobuf envelope, without code of the server.
 
 import type { configMap } from './objects.js'
 
-/** The media type of the vocabulary that servers start with. */
+/** Protobuf media type of a server with the default `--identity=cluster`. */
 export const protobufType = 'application/vnd.cluster.protobuf'
 
 function varint(value: number): number[] {

@@ -1,11 +1,12 @@
-// The table that the benchmark prints: each line a workload with its floor, the ratio, the bar and the verdict.
+// Table of results: workload, floor (cost to compare with), server, ratio, bar (maximum ratio), verdict.
 
 export interface Line {
   readonly workload: string
   readonly floor: string
   readonly server: string
-  /** Undefined: nothing to judge. */
+  /** Server divided by floor. */
   readonly ratio?: number
+  /** Maximum ratio; undefined: the line is informative and cannot fail. */
   readonly bar?: number
   readonly note?: string
 }
@@ -17,13 +18,13 @@ const rowOf = ({ workload, floor, server, ratio, bar, note = '' }: Line): Row =>
   workload,
   floor,
   server,
-  ratio: ratio === undefined ? '' : `${precise(ratio)}×`,
-  bar: bar === undefined ? '' : `≤ ${precise(bar)}×`,
+  ratio: ratio === undefined ? '' : `${formatRatio(ratio)}×`,
+  bar: bar === undefined ? '' : `≤ ${formatRatio(bar)}×`,
   verdict: ratio === undefined || bar === undefined ? '' : hasPassed({ ratio, bar }) ? 'PASS' : 'FAIL',
   note,
 })
 
-const precise = (value: number): string => (value < 0.1 ? value.toFixed(3) : value.toFixed(2).replace(/0$/, ''))
+const formatRatio = (value: number): string => (value < 0.1 ? value.toFixed(3) : value.toFixed(2).replace(/0$/, ''))
 
 export const hasPassed = ({ ratio, bar }: Pick<Line, 'ratio' | 'bar'>): boolean => ratio === undefined || bar === undefined || ratio <= bar
 
@@ -49,5 +50,5 @@ export const microseconds = (value: number): string =>
 export const milliseconds = (value: number): string => `${value.toFixed(0)} ms`
 export const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(0)} MiB`
 
-/** Progress goes to stderr, so that the table can be kept. */
-export const say = (text: string): void => void process.stderr.write(`${text}\n`)
+/** Prints progress to stderr; the table of results goes to stdout. */
+export const printProgress = (text: string): void => void process.stderr.write(`${text}\n`)

@@ -1,8 +1,8 @@
-// Finds the ends of HTTP responses in a stream of bytes, keeping no more than was asked for: a load generator must be cheap.
+// Finds the ends of HTTP responses in a stream; keeps no bodies, because a load generator must be cheap.
 
 export interface ResponseHead {
   readonly status: number
-  /** Names and values in the order in which they came. */
+  /** Names and values in order of arrival. */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
@@ -16,7 +16,7 @@ export class ResponseReader {
   private readonly onEnd: () => void
   private readonly onBody: ((bytes: Buffer) => void) | undefined
   private state: State = 'head'
-  private left = 0
+  private remainingBytes = 0
   private pending: Buffer = Buffer.alloc(0)
 
   constructor(onEnd: () => void, onBody?: (bytes: Buffer) => void) {
@@ -37,7 +37,7 @@ export class ResponseReader {
     }
   }
 
-  /** What is left after one step; undefined when the step needs more than there is. */
+  /** Remaining bytes after one step; undefined if the step needs more. */
   private step(bytes: Buffer): Buffer | undefined {
     switch (this.state) {
       case 'head':
@@ -47,8 +47,8 @@ export class ResponseReader {
         return this.readBody(bytes)
       case 'chunk-size':
         return this.readLine(bytes, (line) => {
-          this.left = Number.parseInt(line, 16)
-          this.state = this.left === 0 ? 'last-line' : 'chunk'
+          this.remainingBytes = Number.parseInt(line, 16)
+          this.state = this.remainingBytes === 0 ? 'last-line' : 'chunk'
         })
       case 'chunk-end':
         return this.readLine(bytes, () => {
@@ -70,18 +70,18 @@ export class ResponseReader {
     this.head = { status: Number(first.slice(9, 12)), headers }
     this.bodyBytes = 0
     const length = headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1]
-    this.left = Number(length ?? 0)
+    this.remainingBytes = Number(length ?? 0)
     this.state = length === undefined ? 'chunk-size' : 'body'
-    if (length !== undefined && this.left === 0) this.end()
+    if (length !== undefined && this.remainingBytes === 0) this.end()
     return bytes.subarray(at + headEnd.length)
   }
 
   private readBody(bytes: Buffer): Buffer {
-    const taken = bytes.subarray(0, this.left)
-    this.left -= taken.length
+    const taken = bytes.subarray(0, this.remainingBytes)
+    this.remainingBytes -= taken.length
     this.bodyBytes += taken.length
     this.onBody?.(taken)
-    if (this.left === 0) {
+    if (this.remainingBytes === 0) {
       if (this.state === 'body') this.end()
       else this.state = 'chunk-end'
     }

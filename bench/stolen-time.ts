@@ -1,15 +1,15 @@
-// How long the processors of a virtual machine were taken away by its host. The system counts most of that as time of whichever thread was running, so
-// that a turn of an event loop looks as long as the host was away.
+// Steal time: CPU time that the host took from a virtual machine. The kernel counts most of it for the running thread, so event-loop
+// blocks look longer.
 
 import { existsSync, readFileSync } from 'node:fs'
 
 const path = '/proc/stat'
-/** The unit of that file, in milliseconds: Linux shows a hundredth of a second to programs everywhere. */
+/** Unit of /proc/stat in milliseconds (USER_HZ is 100). */
 const tickMs = 10
-/** user, nice, system, idle, iowait, irq, softirq, steal */
+/** Columns of /proc/stat after the name: user, nice, system, idle, iowait, irq, softirq, steal. */
 const stealColumn = 8
 
-/** In milliseconds since the machine was started, of all processors together; where the system does not tell, 0. */
+/** Steal time of all CPUs since boot, in milliseconds; 0 if the kernel does not report it. */
 export function stolenMs(): number {
   if (!existsSync(path)) return 0
   const [all = ''] = readFileSync(path, 'latin1').split('\n')

@@ -1,19 +1,19 @@
-// The least that a client can spend that hands out parsed objects: Node's own HTTPS and JSON.parse, without errors, bounds or resumption.
+// Runs the tasks of the client benchmark with node:https and JSON.parse only, without status checks, limits or watch resumption.
 
 import { Agent, get } from 'node:https'
 import { findConnection } from 'cluster-apiserver/client'
-import { perform, type Task } from './task.js'
+import { runTask, type Task } from './task.js'
 
 interface Item {
   readonly metadata?: { readonly name?: string }
   readonly data?: object
 }
 
-await perform(async ({ configuration, namespace }) => {
+await runTask(async ({ configuration, namespace }) => {
   const { cluster, user } = findConnection({ file: configuration })
   const ca = Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64').toString()
   const agent = new Agent({ keepAlive: true, ca })
-  /** `take` answers whether it has seen enough. */
+  /** Passes each chunk of the response to `take`. Resolves when `take` returns true or the response ends. */
   const read = (path: string, take: (chunk: Buffer) => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
       const url = `${cluster.server}/api/v1/namespaces/${namespace}/configmaps${path}`
@@ -24,7 +24,7 @@ await perform(async ({ configuration, namespace }) => {
         message.on('end', resolve)
       }).on('error', reject)
     })
-  const readWhole = async (path: string): Promise<unknown> => {
+  const readJson = async (path: string): Promise<unknown> => {
     const chunks: Buffer[] = []
     await read(path, (chunk) => chunks.push(chunk) < 0)
     return JSON.parse(Buffer.concat(chunks).toString())
@@ -44,13 +44,13 @@ await perform(async ({ configuration, namespace }) => {
     return seen
   }
   return {
-    list: async () => ((await readWhole('')) as { readonly items: readonly Item[] }).items.length,
+    list: async () => ((await readJson('')) as { readonly items: readonly Item[] }).items.length,
     watch,
-    watchByFunction: watch,
+    watchByCallback: watch,
     watchObjects: watch,
     get: async ({ count }: Task) => {
       let seen = 0
-      for (let i = 0; i < count; i++) if (((await readWhole(`/object-${i}`)) as Item).data !== undefined) seen++
+      for (let i = 0; i < count; i++) if (((await readJson(`/object-${i}`)) as Item).data !== undefined) seen++
       return seen
     },
   }

@@ -1,9 +1,9 @@
-// The work through our own client.
+// Runs the tasks of the client benchmark with cluster-apiserver/client.
 
 import { connect } from 'cluster-apiserver/client'
-import { perform } from './task.js'
+import { runTask } from './task.js'
 
-await perform(async ({ configuration, namespace }) => {
+await runTask(async ({ configuration, namespace }) => {
   const maps = connect({ file: configuration }).core.v1.configMaps(namespace)
   return {
     list: async () => (await maps.list()).items.length,
@@ -14,7 +14,7 @@ await perform(async ({ configuration, namespace }) => {
       }
       return seen
     },
-    watchByFunction: async ({ resourceVersion: from, count }) => {
+    watchByCallback: async ({ resourceVersion: from, count }) => {
       let seen = 0
       await maps
         .watch({ resourceVersion: from })

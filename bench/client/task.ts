@@ -1,43 +1,44 @@
-// What a client does in a process of its own while it is measured; the same for every client.
+// Tasks of the client benchmark: lists, watches and GETs of ConfigMaps. Each task of each client runs in its own process.
 
 export interface Task {
-  readonly work: keyof Subject
-  /** The file of client configuration. */
+  readonly operation: keyof ClientUnderTest
+  /** Path of the kubeconfig. */
   readonly configuration: string
   readonly namespace: string
   readonly count: number
-  /** Where a watch begins. */
+  /** resourceVersion from which watches start. */
   readonly resourceVersion: string
-  /** Where npm's client is installed. */
+  /** Folder of @kubernetes/client-node. */
   readonly library: string
 }
 
-export interface Spent {
-  /** Of the work alone, without the start and the loading of the library. */
+export interface TaskCost {
+  /** CPU time of the task, without start and imports. */
   readonly cpuMicroseconds: number
-  /** Of the whole process, at its highest. */
+  /** Peak memory of the process. */
   readonly peakBytes: number
 }
 
-/** A client: each function does the work and answers with how many objects it saw. */
-export interface Subject {
+/** A client library: each function runs a task and returns the number of received objects. */
+export interface ClientUnderTest {
   list(task: Task): Promise<number>
-  /** What a controller does that puts keys into a queue: type, name and version of each event. */
+  /** Reads type, name and version of each event, as a controller that queues keys does. */
   watch(task: Task): Promise<number>
-  /** The same, with a function that is called for each event, which is the only way of theirs. */
-  watchByFunction(task: Task): Promise<number>
-  /** The object of every event. */
+  /** Like `watch`, with a callback per event instead of an iterator. client-node has only callbacks and uses them for `watch`, too. */
+  watchByCallback(task: Task): Promise<number>
+  /** Like `watch`, but parses the object of every event. */
   watchObjects(task: Task): Promise<number>
   get(task: Task): Promise<number>
 }
 
-export async function perform(open: (task: Task) => Promise<Subject>): Promise<void> {
+/** Runs the task of the command line and prints its cost. */
+export async function runTask(open: (task: Task) => Promise<ClientUnderTest>): Promise<void> {
   const task = JSON.parse(process.argv[2] ?? '') as Task
-  const subject = await open(task)
+  const client = await open(task)
   const before = process.cpuUsage()
-  const seen = await subject[task.work](task)
+  const received = await client[task.operation](task)
   const { user, system } = process.cpuUsage(before)
-  if (seen !== task.count) throw new Error(`${seen} of ${task.count} objects were seen`)
-  const spent: Spent = { cpuMicroseconds: user + system, peakBytes: process.resourceUsage().maxRSS * 1024 }
-  process.stdout.write(JSON.stringify(spent), () => process.exit(0))
+  if (received !== task.count) throw new Error(`received ${received} of ${task.count} objects`)
+  const cost: TaskCost = { cpuMicroseconds: user + system, peakBytes: process.resourceUsage().maxRSS * 1024 }
+  process.stdout.write(JSON.stringify(cost), () => process.exit(0))
 }

@@ -1,38 +1,44 @@
-// Bytes of an extension server that are passed on, beside a bare proxy that is encrypted on both sides as well.
+// Aggregation: responses of an extension API server, compared with a bare proxy that uses TLS on both sides.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ExtensionServer, register } from '../../test/aggregation/extension-server.js'
-import { newAuthority, newClient } from '../../test/security/make-pki.js'
+import { ExtensionServer, register } from '../../packages/server/test/aggregation/extension-server.js'
+import { newAuthority, newClient } from '../../packages/server/test/security/make-pki.js'
 import type { Lab } from '../lab.js'
 import type { Line } from '../report.js'
-import { asking, bodyBytes, lineOf, startFloor } from './proxy.js'
+import { bodyBytes, lineOf, sequentialRequests, startFloor } from './proxy.js'
 
 const path = '/apis/bench.example/v1/namespaces/default/gadgets/large'
 
-export async function measureExtension(lab: Lab): Promise<readonly Line[]> {
+export async function measureAggregation(lab: Lab): Promise<readonly Line[]> {
   const proxies = newAuthority('proxies')
   const client = newClient(proxies, 'aggregator')
   const extension = await ExtensionServer.start('bench.example', proxies.cert)
   lab.closeLater(async () => extension.close())
   const body = Buffer.alloc(bodyBytes, 'x')
   extension.behaviour = ({ url }, response) => {
+    // The fixture records every request; without this, its memory grows.
     extension.seen.length = 0
     if (url !== path) return undefined
     response.writeHead(200, { 'Content-Length': bodyBytes }).end(body)
     return true
   }
-  const file = (name: string, text: string): string => {
+  const writeFile = (name: string, text: string): string => {
     writeFileSync(join(lab.folder, name), text)
     return join(lab.folder, name)
   }
   const { process: server, served } = await lab.start([
-    `--proxy-client-cert-file=${file('proxy.crt', client.cert)}`,
-    `--proxy-client-key-file=${file('proxy.key', client.key)}`,
+    `--proxy-client-cert-file=${writeFile('proxy.crt', client.cert)}`,
+    `--proxy-client-key-file=${writeFile('proxy.key', client.key)}`,
   ])
   await register(server.client, { server: extension })
-  const own = (name: string): string => readFileSync(join(server.dataDir, 'pki', name), 'utf8')
+  const readPki = (name: string): string => readFileSync(join(server.dataDir, 'pki', name), 'utf8')
   const target = { host: '127.0.0.1', port: extension.port, client }
-  const floor = await startFloor(lab, served, { cert: own('serving.crt'), key: own('serving.key'), ...target })
-  return [await lineOf(lab, 'a MiB from an extension server, encrypted on both sides', [asking(floor, path), asking(served, path)])]
+  const floor = await startFloor(lab, served, { cert: readPki('serving.crt'), key: readPki('serving.key'), ...target })
+  return [
+    await lineOf(lab, '1 MiB from an extension server, TLS on both sides', [
+      sequentialRequests(floor, path),
+      sequentialRequests(served, path),
+    ]),
+  ]
 }

@@ -1,4 +1,4 @@
-// Auditing: what it costs to write every request to a file, beside the same server without.
+// Audit log at level Metadata, compared with a server without an audit log.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ export async function measureAudit(lab: Lab): Promise<readonly Line[]> {
   const policy = join(lab.folder, 'audit-policy.json')
   writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.cluster.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }))
   const log = join(lab.folder, 'audit.log')
-  const { served: plain } = await lab.start([])
+  const { served: unaudited } = await lab.start([])
   const { served: audited } = await lab.start([`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, '--audit-log-maxbackup=1'])
   const paths = new Map<Served, string>()
-  for (const served of [plain, audited]) {
+  for (const served of [unaudited, audited]) {
     const path = await makeNamespace(served, 'bench-audit')
     await fill(served, { path, count: 1, body: () => configMapText({ name: 'object', bytes: 1024 }) })
     paths.set(served, path)
@@ -29,7 +29,7 @@ export async function measureAudit(lab: Lab): Promise<readonly Line[]> {
       const generator = await lab.generator(served, 8)
       return { run: (durationMs) => generator.run({ durationMs, expect, next: (_, counter) => next(served, counter) }) }
     }
-    const { floor, server, ratio, perSecond } = await compare(await sideOf(plain), await sideOf(audited), lab.rounds)
+    const { floor, server, ratio, perSecond } = await compare(await sideOf(unaudited), await sideOf(audited), lab.rounds)
     return { workload, floor: microseconds(floor), server: microseconds(server), ratio, bar, note: `${perSecond.toFixed(0)}/s` }
   }
   return [

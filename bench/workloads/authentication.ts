@@ -1,12 +1,12 @@
-// Who asks: what it costs to be known by a signed token or a certificate, beside a static token, once the server has seen it.
+// Authentication by token or client certificate, compared with a static token, with warm caches.
 
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { issueCertificate } from '../../src/net/issue-certificate.js'
-import { forgeToken } from '../../test/security/forge-token.js'
+import { issueCertificate } from '../../packages/server/src/net/tls/issue-certificate.js'
+import { forgeToken } from '../../packages/server/test/security/forge-token.js'
 import { requestBytes } from '../connection.js'
 import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
 import type { Served } from '../load.js'
@@ -18,16 +18,16 @@ const bar = 1.15
 const issuer = 'https://accounts.bench'
 const hourSeconds = 3600
 const dayMs = 86_400_000
-const seconds = (): number => Math.floor(Date.now() / 1000)
-const times = () => ({ notBefore: Date.now() - dayMs, notAfter: Date.now() + dayMs })
+const nowSeconds = (): number => Math.floor(Date.now() / 1000)
+const validity = () => ({ notBefore: Date.now() - dayMs, notAfter: Date.now() + dayMs })
 const pem = (key: KeyObject): string => createPublicKey(key).export({ type: 'spki', format: 'pem' }) as string
 
-export async function measureIdentity(lab: Lab): Promise<readonly Line[]> {
+export async function measureAuthentication(lab: Lab): Promise<readonly Line[]> {
   const keys = {
     RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
     ES256: generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey,
   }
-  const authority = { ...issueCertificate({ commonName: 'bench', use: 'authority', ...times() }), commonName: 'bench' }
+  const authority = { ...issueCertificate({ commonName: 'bench', use: 'authority', ...validity() }), commonName: 'bench' }
   const write = (name: string, text: string): string => {
     const path = join(lab.folder, name)
     writeFileSync(path, text, { mode: 0o600 })
@@ -36,10 +36,10 @@ export async function measureIdentity(lab: Lab): Promise<readonly Line[]> {
   const oidc = await startIssuer(
     lab,
     keys.RS256,
-    issueCertificate({ commonName: 'issuer', use: 'server', hosts: ['localhost'], ...times() }, authority),
+    issueCertificate({ commonName: 'issuer', use: 'server', hosts: ['localhost'], ...validity() }, authority),
   )
   const { served } = await lab.start([
-    // What somebody may is measured elsewhere, and is the same for all of them here.
+    // Without the cost of authorization, which another workload measures.
     '--authorization-mode=AlwaysAllow',
     `--token-auth-file=${write('static.csv', 'a-static-token-of-a-user,ann,ann-uid,"devs,readers"\n')}`,
     `--client-ca-file=${write('clients.crt', authority.cert)}`,
@@ -53,12 +53,12 @@ export async function measureIdentity(lab: Lab): Promise<readonly Line[]> {
   ])
   const path = await makeNamespace(served, 'bench-identity')
   await fill(served, { path, count: 1, body: () => configMapText({ name: 'object', bytes: 1024 }) })
-  const account = await makeAccount(served)
-  const accountToken = (alg: keyof typeof keys): string => forgeToken({ alg, kid: 'any' }, account, keys[alg])
-  const claims = { iss: oidc, aud: 'bench', sub: 'ann', groups: ['devs'], exp: seconds() + hourSeconds }
-  const certificate = issueCertificate({ commonName: 'ann', organizations: ['devs'], use: 'client', ...times() }, authority)
-  const fixed = { ...served, token: 'a-static-token-of-a-user' }
-  const others: { readonly [name: string]: Served } = {
+  const accountClaims = await createAccount(served)
+  const accountToken = (alg: keyof typeof keys): string => forgeToken({ alg, kid: 'any' }, accountClaims, keys[alg])
+  const claims = { iss: oidc, aud: 'bench', sub: 'ann', groups: ['devs'], exp: nowSeconds() + hourSeconds }
+  const certificate = issueCertificate({ commonName: 'ann', organizations: ['devs'], use: 'client', ...validity() }, authority)
+  const staticToken = { ...served, token: 'a-static-token-of-a-user' }
+  const methods: { readonly [name: string]: Served } = {
     'service account, ES256': { ...served, token: accountToken('ES256') },
     'service account, RS256': { ...served, token: accountToken('RS256') },
     'OpenID Connect, RS256': { ...served, token: forgeToken({ alg: 'RS256', kid: 'bench' }, claims, keys.RS256) },
@@ -71,20 +71,20 @@ export async function measureIdentity(lab: Lab): Promise<readonly Line[]> {
     return { run: (durationMs) => generator.run({ durationMs, expect: 200, next: () => request }) }
   }
   const lines: Line[] = []
-  for (const [name, side] of Object.entries(others)) {
-    const { floor, server, ratio, perSecond } = await compare(await sideOf(fixed), await sideOf(side), lab.rounds)
+  for (const [name, side] of Object.entries(methods)) {
+    const { floor, server, ratio, perSecond } = await compare(await sideOf(staticToken), await sideOf(side), lab.rounds)
     const workload = `get, 1 KB, ${name} / static token`
     lines.push({ workload, floor: microseconds(floor), server: microseconds(server), ratio, bar, note: `${perSecond.toFixed(0)}/s` })
   }
   return lines
 }
 
-/** The claims of a token of an account that is there. */
-async function makeAccount(served: Served) {
+/** Creates a ServiceAccount and returns the claims of its token. */
+async function createAccount(served: Served) {
   const path = '/api/v1/namespaces/bench-identity/serviceaccounts'
   const { body } = await fetchOnce(served, { method: 'POST', path, body: JSON.stringify({ metadata: { name: 'app' } }) })
   const { metadata } = JSON.parse(body.toString()) as { readonly metadata: { readonly uid: string } }
-  const now = seconds()
+  const now = nowSeconds()
   return {
     iss: issuer,
     aud: [issuer],
@@ -96,7 +96,7 @@ async function makeAccount(served: Served) {
   }
 }
 
-/** Gives its address. */
+/** Starts an OIDC issuer and returns its URL. */
 async function startIssuer(lab: Lab, key: KeyObject, pair: { readonly cert: string; readonly key: string }): Promise<string> {
   const jwk = { ...createPublicKey(key).export({ format: 'jwk' }), kid: 'bench', use: 'sig', alg: 'RS256' }
   const server = createServer(pair, ({ url = '' }, response) => {

@@ -1,9 +1,9 @@
-// Custom kinds: what their objects cost beside config maps of the same bytes, what rules cost, and what five hundred definitions cost a server.
+// Custom resources compared with ConfigMaps of the same size, time of CEL rules, start and memory of a server with 500 CRDs.
 
 import { join } from 'node:path'
-import { compileExpression } from '../../src/cel/compile.js'
-import { valueOfData } from '../../src/cel/data.js'
-import { environmentOf, typeOfSchema, type ValueSchema } from '../../src/cel/schema-type.js'
+import { compileExpression } from '../../packages/api/src/cel/compile.js'
+import { environmentOf, typeOfSchema, type ValueSchema } from '../../packages/api/src/cel/types/structural-schema-types.js'
+import { valueBySchema } from '../../packages/api/src/cel/values/json-values.js'
 import { Connection, type RequestParts, requestBytes } from '../connection.js'
 import { memoryOf } from '../cpu-time.js'
 import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
@@ -12,7 +12,7 @@ import { compare, median, type Side } from '../measure.js'
 import { Prober } from '../prober.js'
 import { type Line, mebibytes, microseconds, milliseconds } from '../report.js'
 
-const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
+const crdPath = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
 const group = 'bench.example.com'
 const fields = 50
 const fieldNames = Array.from({ length: fields }, (_, i) => `field${String(i).padStart(2, '0')}`)
@@ -35,33 +35,33 @@ const definitionText = (plural: string, kind: string, properties: object, more: 
     },
   })
 
-const texts = Object.fromEntries(fieldNames.map((name) => [name, { type: 'string', maxLength: 100 }]))
-const dataOf = (mark: string) => Object.fromEntries(fieldNames.map((name) => [name, `some text ${mark}`]))
+const stringProperties = Object.fromEntries(fieldNames.map((name) => [name, { type: 'string', maxLength: 100 }]))
+const dataOf = (text: string) => Object.fromEntries(fieldNames.map((name) => [name, `some text ${text}`]))
 
-/** Milliseconds until a definition that is made is served. */
-async function serve(served: Served, text: string, path: string): Promise<number> {
+/** Creates a CRD; returns the milliseconds until it is served. */
+async function createDefinition(served: Served, text: string, path: string): Promise<number> {
   const connection = await Connection.open(served)
   const begunMs = performance.now()
-  const made = await connection.exchange(requestBytes(served, { method: 'POST', path: definitions, body: text }))
-  if (made !== 201) throw new Error(`a definition is answered with ${made}`)
+  const status = await connection.exchange(requestBytes(served, { method: 'POST', path: crdPath, body: text }))
+  if (status !== 201) throw new Error(`creating a CRD failed with status ${status}`)
   while ((await connection.exchange(requestBytes(served, { method: 'GET', path }))) !== 200);
   const tookMs = performance.now() - begunMs
   connection.close()
   return tookMs
 }
 
-export async function measureCustom(lab: Lab): Promise<readonly Line[]> {
-  return [...(await besideConfigMaps(lab)), ...rules(), ...(await manyDefinitions(lab))]
+export async function measureCustomResources(lab: Lab): Promise<readonly Line[]> {
+  return [...(await compareWithConfigMaps(lab)), ...measureRules(), ...(await measureManyDefinitions(lab))]
 }
 
-async function besideConfigMaps(lab: Lab): Promise<readonly Line[]> {
+async function compareWithConfigMaps(lab: Lab): Promise<readonly Line[]> {
   const { served } = await lab.start()
   const maps = await makeNamespace(served, 'bench-custom')
   const boxes = `/apis/${group}/v1/namespaces/bench-custom/boxes`
-  await serve(served, definitionText('boxes', 'Box', texts), boxes)
+  await createDefinition(served, definitionText('boxes', 'Box', stringProperties), boxes)
   const map = { apiVersion: 'v1', kind: 'ConfigMap' }
   const box = { apiVersion: `${group}/v1`, kind: 'Box' }
-  const bodyOf = (type: object, name: string, mark: string): string => JSON.stringify({ ...type, metadata: { name }, data: dataOf(mark) })
+  const bodyOf = (type: object, name: string, text: string): string => JSON.stringify({ ...type, metadata: { name }, data: dataOf(text) })
   const side = async (next: (connection: number, counter: number) => RequestParts, expect: number): Promise<Side> => {
     const generator = await lab.generator(served, 8)
     return { run: (durationMs) => generator.run({ durationMs, expect, next: (i, counter) => requestBytes(served, next(i, counter)) }) }
@@ -82,16 +82,16 @@ async function besideConfigMaps(lab: Lab): Promise<readonly Line[]> {
   await fill(served, { path: listed, count: 200, body: (i) => bodyOf(map, `o-${i}`, 'x') })
   await fill(served, { path: listedBoxes, count: 200, body: (i) => bodyOf(box, `o-${i}`, 'x') })
   const list = (path: string) => (): RequestParts => ({ method: 'GET', path: `${path}?resourceVersion=0` })
-  const create = (path: string, type: object, word: string) => (connection: number, counter: number) => ({
+  const create = (path: string, type: object, prefix: string) => (connection: number, counter: number) => ({
     method: 'POST',
     path,
-    body: bodyOf(type, `${word}-${connection}-${counter}`, 'x'),
+    body: bodyOf(type, `${prefix}-${connection}-${counter}`, 'x'),
   })
-  const apply = (path: string, type: object, word: string) => (connection: number, counter: number) => ({
+  const apply = (path: string, type: object, prefix: string) => (connection: number, counter: number) => ({
     method: 'PATCH',
-    path: `${path}/${word}-${connection}?fieldManager=bench&force=true`,
+    path: `${path}/${prefix}-${connection}?fieldManager=bench&force=true`,
     type: 'application/apply-patch+yaml',
-    body: bodyOf(type, `${word}-${connection}`, String(counter)),
+    body: bodyOf(type, `${prefix}-${connection}`, String(counter)),
   })
   for (let i = 0; i < 8; i++) {
     await fetchOnce(served, { method: 'POST', path: maps, body: bodyOf(map, `a-${i}`, 'x') })
@@ -104,8 +104,8 @@ async function besideConfigMaps(lab: Lab): Promise<readonly Line[]> {
   ]
 }
 
-/** In this process: from data to the answer, values made anew each time. */
-function rules(): readonly Line[] {
+/** CEL rules, evaluated in this process: from data to the result, with new values each time. */
+function measureRules(): readonly Line[] {
   const schema: ValueSchema = {
     type: 'object',
     properties: { least: { type: 'integer' }, size: { type: 'integer' }, list: { type: 'array', items: { type: 'integer' } } },
@@ -118,7 +118,7 @@ function rules(): readonly Line[] {
     let cost = 0
     const rounds = Array.from({ length: 7 }, () => {
       const begunMs = performance.now()
-      for (let i = 0; i < times; i++) cost = program.evaluate({ self: valueOfData(data, schema) }, 1_000_000).cost
+      for (let i = 0; i < times; i++) cost = program.evaluate({ self: valueBySchema(data, schema) }, 1_000_000).cost
       return ((performance.now() - begunMs) * 1000) / times
     })
     return { each: median(rounds), cost }
@@ -132,28 +132,32 @@ function rules(): readonly Line[] {
       server: microseconds(simple.each),
       ratio: simple.each / 5,
       bar: 1,
-      note: 'floor: what is allowed',
+      note: 'floor: the limit',
     },
     { workload: 'rule, list of 1,000', floor: '', server: microseconds(long.each), note: `${long.cost} units of cost` },
   ]
 }
 
-const many = 500
+const crdCount = 500
 
-async function manyDefinitions(lab: Lab): Promise<readonly Line[]> {
-  const [fewFolder, manyFolder] = [join(lab.folder, 'few-definitions'), join(lab.folder, 'many-definitions')]
+async function measureManyDefinitions(lab: Lab): Promise<readonly Line[]> {
+  const [emptyFolder, crdFolder] = [join(lab.folder, 'no-crds'), join(lab.folder, 'crds')]
   const nameOf = (i: number): string => `things${i}s`
-  const first = await lab.startIn(manyFolder)
-  for (let i = 0; i < many; i++) {
-    const answer = await fetchOnce(first.served, { method: 'POST', path: definitions, body: definitionText(nameOf(i), `Thing${i}`, texts) })
-    if (answer.status !== 201) throw new Error(`a definition is answered with ${answer.status}`)
+  const first = await lab.startIn(crdFolder)
+  for (let i = 0; i < crdCount; i++) {
+    const response = await fetchOnce(first.served, {
+      method: 'POST',
+      path: crdPath,
+      body: definitionText(nameOf(i), `Thing${i}`, stringProperties),
+    })
+    if (response.status !== 201) throw new Error(`creating a CRD failed with status ${response.status}`)
   }
   await first.process.stop()
-  await (await lab.startIn(fewFolder)).process.stop()
+  await (await lab.startIn(emptyFolder)).process.stop()
   const startOf = async (folder: string): Promise<{ readonly ms: number; readonly bytes: number }> => {
     const begunMs = performance.now()
     const { process: server, served } = await lab.startIn(folder)
-    const path = folder === manyFolder ? `/apis/${group}/v1/${nameOf(many - 1)}` : '/api/v1/configmaps'
+    const path = folder === crdFolder ? `/apis/${group}/v1/${nameOf(crdCount - 1)}` : '/api/v1/configmaps'
     while ((await fetchOnce(served, { method: 'GET', path })).status !== 200);
     const ms = performance.now() - begunMs
     await new Promise((resolve) => setTimeout(resolve, 1500))
@@ -161,44 +165,44 @@ async function manyDefinitions(lab: Lab): Promise<readonly Line[]> {
     await server.stop()
     return { ms, bytes: residentBytes }
   }
-  const [few, lots]: [{ ms: number; bytes: number }[], { ms: number; bytes: number }[]] = [[], []]
+  const [withoutCrds, withCrds]: [{ ms: number; bytes: number }[], { ms: number; bytes: number }[]] = [[], []]
   for (let i = 0; i < (lab.isQuick ? 3 : 7); i++) {
-    few.push(await startOf(fewFolder))
-    lots.push(await startOf(manyFolder))
+    withoutCrds.push(await startOf(emptyFolder))
+    withCrds.push(await startOf(crdFolder))
   }
-  const [fewMs, lotsMs] = [median(few.map(({ ms }) => ms)), median(lots.map(({ ms }) => ms))]
-  const more = median(lots.map(({ bytes }) => bytes)) - median(few.map(({ bytes }) => bytes))
-  const allowed = 60 * 1024 * 1024
+  const [withoutCrdsMs, withCrdsMs] = [median(withoutCrds.map(({ ms }) => ms)), median(withCrds.map(({ ms }) => ms))]
+  const addedBytes = median(withCrds.map(({ bytes }) => bytes)) - median(withoutCrds.map(({ bytes }) => bytes))
+  const maxAddedBytes = 60 * 1024 * 1024
   return [
     {
-      workload: 'start, 500 definitions',
-      floor: milliseconds(fewMs),
-      server: milliseconds(lotsMs),
-      ratio: lotsMs / fewMs,
+      workload: 'start, 500 CRDs',
+      floor: milliseconds(withoutCrdsMs),
+      server: milliseconds(withCrdsMs),
+      ratio: withCrdsMs / withoutCrdsMs,
       bar: 1.5,
-      note: 'floor: none',
+      note: 'floor: no CRDs',
     },
     {
-      workload: 'memory, 500 definitions',
-      floor: mebibytes(allowed),
-      server: mebibytes(more),
-      ratio: more / allowed,
+      workload: 'memory, 500 CRDs',
+      floor: mebibytes(maxAddedBytes),
+      server: mebibytes(addedBytes),
+      ratio: addedBytes / maxAddedBytes,
       bar: 1,
-      note: 'floor: what is allowed',
+      note: 'floor: the limit',
     },
-    ...(await oneMore(lab, manyFolder)),
+    ...(await measureAddedCrd(lab, crdFolder)),
   ]
 }
 
-/** How long one more takes to be served, and how long others wait while documents are made anew for one that changed. */
-async function oneMore(lab: Lab, folder: string): Promise<readonly Line[]> {
+/** Time until one more CRD is served, and latency of other requests while OpenAPI documents are rebuilt. */
+async function measureAddedCrd(lab: Lab, folder: string): Promise<readonly Line[]> {
   const { served } = await lab.startIn(folder)
   const maps = await makeNamespace(served, 'bench-more')
   await fill(served, { path: maps, count: 1, body: () => JSON.stringify({ metadata: { name: 'object' } }) })
-  const taken: number[] = []
+  const servedAfterMs: number[] = []
   for (let i = 0; i < 9; i++) {
     const plural = `more${i}s`
-    taken.push(await serve(served, definitionText(plural, `More${i}`, texts), `/apis/${group}/v1/${plural}`))
+    servedAfterMs.push(await createDefinition(served, definitionText(plural, `More${i}`, stringProperties), `/apis/${group}/v1/${plural}`))
   }
   const documents = async (): Promise<void> => {
     await fetchOnce(served, { method: 'GET', path: `/openapi/v3/apis/${group}/v1` })
@@ -210,7 +214,7 @@ async function oneMore(lab: Lab, folder: string): Promise<readonly Line[]> {
   for (let i = 0; i < (lab.isQuick ? 3 : 7); i++) {
     const change = {
       method: 'PATCH',
-      path: `${definitions}/more0s.${group}`,
+      path: `${crdPath}/more0s.${group}`,
       type: 'application/merge-patch+json',
       body: JSON.stringify({
         spec: {
@@ -234,7 +238,7 @@ async function oneMore(lab: Lab, folder: string): Promise<readonly Line[]> {
     note,
   })
   return [
-    row('one more definition served', median(taken), 100, 'floor: what is allowed'),
-    row('get beside OpenAPI made anew', median(waits), 20, 'floor: what is allowed; the longest wait'),
+    row('one more CRD served', median(servedAfterMs), 100, 'floor: the limit'),
+    row('get while OpenAPI is rebuilt', median(waits), 20, 'longest latency; floor: the limit'),
   ]
 }

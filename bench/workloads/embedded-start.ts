@@ -1,4 +1,4 @@
-// What people wait for: a server inside of a test, in a cold process and in one that has it loaded, and `clusterctl get` of 500 objects.
+// Start time of an embedded server in a cold and a warm process, and run time of `clusterctl get` with 500 objects.
 
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { type Line, milliseconds } from '../report.js'
 const [coldMs, warmMs, getRatio] = [250, 60, 1.5] as const
 const listed = 500
 
-/** How long a program takes from its start to its end, and what it printed. */
+/** Runs a Node.js program; returns its duration and output. */
 function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ readonly ms: number; readonly stdout: string }> {
   const begin = performance.now()
   return new Promise((resolve, reject) =>
@@ -22,9 +22,9 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<{ re
   )
 }
 
-/** Prints how long it took from the start of the process to a server that is ready, and the least that another one took. */
+/** Program that prints the time from process start to a ready server, and the shortest of eight further starts. */
 const embedding = `
-  const { startServer } = require(${JSON.stringify(join(repoRoot, 'dist', 'bundle', 'index.cjs'))})
+  const { startServer } = require(${JSON.stringify(join(repoRoot, 'bin', 'index.cjs'))})
   startServer().then(async () => {
     const cold = performance.now()
     const times = []
@@ -37,8 +37,8 @@ const embedding = `
     process.stdout.write(JSON.stringify({ cold, warm: Math.min(...times) }), () => process.exit(0))
   })`
 
-/** Times are the best of all rounds: what others do on the machine makes them longer, and nothing makes them shorter. */
-export async function measureFrontDoor(lab: Lab): Promise<readonly Line[]> {
+/** Takes the shortest time of all rounds, because other load only adds time. */
+export async function measureEmbeddedStart(lab: Lab): Promise<readonly Line[]> {
   const rounds = lab.isQuick ? 7 : 20
   const { served, process: server } = await lab.start()
   const path = await makeNamespace(served, 'shown')
@@ -47,7 +47,7 @@ export async function measureFrontDoor(lab: Lab): Promise<readonly Line[]> {
   const program = join(lab.folder, 'embedding.cjs')
   writeFileSync(program, embedding)
   const request = `require('node:https').get('https://127.0.0.1:${served.port}${path}?limit=500', { ca: process.env.CA, agent: false,
-    headers: { authorization: 'Bearer ' + process.env.TOKEN, accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' } }, (answer) => answer.resume())`
+    headers: { authorization: 'Bearer ' + process.env.TOKEN, accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' } }, (response) => response.resume())`
   const times = { empty: [] as number[], cold: [] as number[], warm: [] as number[], request: [] as number[], get: [] as number[] }
   for (let round = 0; round < rounds; round++) {
     times.empty.push((await run(['-e', '0'])).ms)

@@ -1,4 +1,4 @@
-// Memory: of a server that does nothing, and of one that keeps many objects and has shown them all.
+// Memory of an idle server, and of one with many objects after all were listed.
 
 import { Connection, requestBytes } from '../connection.js'
 import { memoryOf } from '../cpu-time.js'
@@ -7,7 +7,7 @@ import { type Line, mebibytes } from '../report.js'
 import { bigBody } from './reads.js'
 
 const mebibyte = 1024 * 1024
-const idleBar = 120 * mebibyte
+const idleBarBytes = 90 * mebibyte
 const cacheBytes = 256 * mebibyte
 
 export async function measureIdleMemory(lab: Lab): Promise<readonly Line[]> {
@@ -18,16 +18,16 @@ export async function measureIdleMemory(lab: Lab): Promise<readonly Line[]> {
   return [
     {
       workload: 'memory, idle',
-      floor: mebibytes(idleBar),
+      floor: mebibytes(idleBarBytes),
       server: mebibytes(residentBytes),
-      ratio: residentBytes / idleBar,
+      ratio: residentBytes / idleBarBytes,
       bar: 1,
-      note: 'floor: what is allowed',
+      note: 'floor: the limit',
     },
   ]
 }
 
-/** What `big` uses beyond an idle server, after everything in it was listed several times, whole and in pages. */
+/** Memory of `big` above an idle server, after several lists of all objects and of the first page. */
 export async function measureFullMemory(
   lab: Lab,
   { big, path, count }: { readonly big: Tested; readonly path: string; readonly count: number },
@@ -39,35 +39,35 @@ export async function measureFullMemory(
   for (let i = 0; i < 20; i++) await fetchOnce(big.served, { method: 'GET', path: `${path}?limit=500` })
   await new Promise((resolve) => setTimeout(resolve, 3000))
   const after = memoryOf(big.process.pid)
-  const row = (workload: string, more: number, note: string): Line => ({
+  const row = (workload: string, addedBytes: number, note: string): Line => ({
     workload,
     floor: mebibytes(cacheBytes),
-    server: mebibytes(more),
-    ratio: more / cacheBytes,
+    server: mebibytes(addedBytes),
+    ratio: addedBytes / cacheBytes,
     bar: 1,
     note,
   })
   return [
     row(
       `memory, ${count.toLocaleString('en')} objects more`,
-      after.ownBytes - before.ownBytes,
-      'floor: what is allowed; mapped files left out',
+      after.anonymousBytes - before.anonymousBytes,
+      'without mapped files; floor: the limit',
     ),
     {
       workload: '  with mapped files',
       floor: '',
       server: mebibytes(after.residentBytes - before.residentBytes),
-      note: 'pages of the store that the kernel keeps at hand',
+      note: 'pages of the store in the page cache',
     },
   ]
 }
 
-const listedBar = 200 * mebibyte
+const listedBarBytes = 200 * mebibyte
 const listedObjects = 10_000
 const listingClients = 4
 const listsPerClient = 20
 
-/** The whole process, mapped files included, when several clients have listed everything at the same time, again and again. */
+/** Resident memory with mapped files, after several clients listed everything concurrently. */
 export async function measureListedMemory(lab: Lab): Promise<readonly Line[]> {
   const { served, process: server } = await lab.start()
   const path = await makeNamespace(served, 'bench-listed')
@@ -77,7 +77,7 @@ export async function measureListedMemory(lab: Lab): Promise<readonly Line[]> {
     const connection = await Connection.open(served)
     for (let i = 0; i < listsPerClient; i++) {
       const status = await connection.exchange(request)
-      if (status !== 200) throw new Error(`a list is answered with ${status}`)
+      if (status !== 200) throw new Error(`the status of a list was ${status}`)
     }
     connection.close()
   }
@@ -87,11 +87,11 @@ export async function measureListedMemory(lab: Lab): Promise<readonly Line[]> {
   return [
     {
       workload: 'memory, 10,000 objects listed by 4',
-      floor: mebibytes(listedBar),
+      floor: mebibytes(listedBarBytes),
       server: mebibytes(residentBytes),
-      ratio: residentBytes / listedBar,
+      ratio: residentBytes / listedBarBytes,
       bar: 1,
-      note: 'floor: what is allowed; all of the process',
+      note: 'resident memory; floor: the limit',
     },
   ]
 }

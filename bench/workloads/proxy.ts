@@ -1,4 +1,4 @@
-// Bytes that are passed on: through a proxy to a pod, and through a changed protocol to an agent, beside a bare proxy for the same bytes.
+// Proxied bytes: to a pod, and through an upgraded connection to a kubelet, compared with a bare proxy.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +10,8 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { makeCertificates, ownAddress } from '../../test/kit/agent-cluster.js'
-import { NodeAgent } from '../../test/kit/node-agent.js'
+import { FakeKubelet } from '../../test/kit/kubelet/fake-kubelet.js'
+import { makeCertificates, ownAddress } from '../../test/kit/kubelet/kubelet-cluster.js'
 import type { FloorProxyStart } from '../floor-proxy.js'
 import { fetchOnce, type Lab } from '../lab.js'
 import { cpuOf, type Served } from '../load.js'
@@ -20,40 +20,40 @@ import { type Line, microseconds } from '../report.js'
 
 const bar = 1.5
 export const bodyBytes = 8 << 20
-const piece = Buffer.alloc(64 << 10, 'x')
+const block = Buffer.alloc(64 << 10, 'x')
 
 export async function measureProxy(lab: Lab): Promise<readonly Line[]> {
   const certificates = makeCertificates()
-  const file = (name: string, text: string): string => {
+  const writeFile = (name: string, text: string): string => {
     writeFileSync(join(lab.folder, name), text)
     return join(lab.folder, name)
   }
-  const agent = await NodeAgent.start({ ...certificates.agent, clientCa: certificates.authority.cert })
-  lab.closeLater(() => agent.close())
-  agent.interceptUpgrade = (_request, socket) => {
+  const kubelet = await FakeKubelet.start({ ...certificates.kubelet, clientCa: certificates.authority.cert })
+  lab.closeLater(() => kubelet.close())
+  kubelet.interceptUpgrade = (_request, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
-    pour(socket)
+    writeEndlessly(socket)
     return true
   }
   const { process: server, served } = await lab.start([
-    `--kubelet-certificate-authority=${file('agents.crt', certificates.authority.cert)}`,
-    `--kubelet-client-certificate=${file('agent-client.crt', certificates.client.cert)}`,
-    `--kubelet-client-key=${file('agent-client.key', certificates.client.key)}`,
+    `--kubelet-certificate-authority=${writeFile('kubelets.crt', certificates.authority.cert)}`,
+    `--kubelet-client-certificate=${writeFile('kubelet-client.crt', certificates.client.cert)}`,
+    `--kubelet-client-key=${writeFile('kubelet-client.key', certificates.client.key)}`,
   ])
-  await makeNodeAndPod(served, agent.port)
-  const own = (name: string): string => readFileSync(join(server.dataDir, 'pki', name), 'utf8')
+  await makeNodeAndPod(served, kubelet.port)
+  const readPki = (name: string): string => readFileSync(join(server.dataDir, 'pki', name), 'utf8')
   const floorTo = (target: Omit<FloorProxyStart, 'cert' | 'key'>): Promise<Served> =>
-    startFloor(lab, served, { cert: own('serving.crt'), key: own('serving.key'), ...target })
-  const floor = await floorTo({ host: '127.0.0.1', port: agent.port, client: certificates.client })
+    startFloor(lab, served, { cert: readPki('serving.crt'), key: readPki('serving.key'), ...target })
+  const floor = await floorTo({ host: '127.0.0.1', port: kubelet.port, client: certificates.client })
   const attach = '/api/v1/namespaces/default/pods/one/attach?stdout=1'
   const lines = [
-    await lineOf(lab, 'a MiB through another protocol, encrypted on both sides', [
+    await lineOf(lab, '1 MiB through another protocol, encrypted on both sides', [
       streaming(floor, '/attach/default/one/main'),
       streaming(served, attach),
     ]),
   ]
   if (ownAddress === undefined)
-    return [...lines, { workload: 'a MiB through a proxy to a pod', floor: '', server: '', note: 'no address but loopback' }]
+    return [...lines, { workload: '1 MiB through a proxy to a pod', floor: '', server: '', note: 'no address but loopback' }]
   const pod = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Length': bodyBytes })
     response.end(Buffer.alloc(bodyBytes, 'x'))
@@ -62,8 +62,11 @@ export async function measureProxy(lab: Lab): Promise<readonly Line[]> {
   lab.closeLater(async () => void pod.closeAllConnections())
   const { port } = pod.address() as AddressInfo
   const plainFloor = await floorTo({ host: ownAddress, port })
-  const sides = [asking(plainFloor, '/'), asking(served, `/api/v1/namespaces/default/pods/one:${port}/proxy/`)] as const
-  const proxied = await lineOf(lab, 'a MiB through a proxy to a pod', sides)
+  const sides = [
+    sequentialRequests(plainFloor, '/'),
+    sequentialRequests(served, `/api/v1/namespaces/default/pods/one:${port}/proxy/`),
+  ] as const
+  const proxied = await lineOf(lab, '1 MiB through a proxy to a pod', sides)
   pod.close()
   return [...lines, proxied]
 }
@@ -73,9 +76,9 @@ export async function lineOf(lab: Lab, workload: string, [floorSide, serverSide]
   return { workload, floor: microseconds(floor), server: microseconds(server), ratio, bar, note: `${perSecond.toFixed(0)} MiB/s` }
 }
 
-function pour(socket: Duplex): void {
+function writeEndlessly(socket: Duplex): void {
   const more = (): void => {
-    while (!socket.destroyed && socket.write(piece));
+    while (!socket.destroyed && socket.write(block));
     if (!socket.destroyed) socket.once('drain', more)
   }
   more()
@@ -89,7 +92,7 @@ async function makeNodeAndPod(served: Served, port: number): Promise<void> {
   const status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: port } } }
   await post('/api/v1/nodes', { metadata: { name: 'node' }, status })
   const pod = { metadata: { name: 'one' }, spec: { nodeName: 'node', containers: [{ name: 'main', image: 'registry.example/main:1' }] } }
-  // Pods run as it, and it is made behind the start.
+  // The default ServiceAccount is created after the start.
   const account = { method: 'GET', path: '/api/v1/namespaces/default/serviceaccounts/default' }
   while ((await fetchOnce(served, account)).status !== 200) await sleep(50)
   await post('/api/v1/namespaces/default/pods', pod)
@@ -113,7 +116,7 @@ async function dial({ port, ca }: Served): Promise<TLSSocket> {
 const headOf = ({ token }: Served, path: string, more = ''): string =>
   `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n${more}\r\n`
 
-/** As much as comes in the time, on one connection. */
+/** Reads on one connection for the duration. */
 const streaming = (served: Served, path: string): Side => ({
   run: async (durationMs) => {
     const socket = await dial(served)
@@ -135,26 +138,26 @@ const streaming = (served: Served, path: string): Side => ({
   },
 })
 
-/** One answer after the other, on one connection. */
-export const asking = (served: Served, path: string): Side => ({
+/** Sequential requests on one connection. */
+export const sequentialRequests = (served: Served, path: string): Side => ({
   run: async (durationMs) => {
     const socket = await dial(served)
     const before = cpuOf(served)
     const begun = performance.now()
-    let answers = 0
+    let responses = 0
     while (performance.now() - begun < durationMs) {
-      await readAnswer(socket, headOf(served, path))
-      answers++
+      await readResponse(socket, headOf(served, path))
+      responses++
     }
     const spent = cpuOf(served) - before
-    const mebibytes = (answers * bodyBytes) / 2 ** 20
+    const mebibytes = (responses * bodyBytes) / 2 ** 20
     const seconds = (performance.now() - begun) / 1000
     socket.destroy()
     return { requests: mebibytes, cpuMicrosecondsEach: spent / mebibytes, perSecond: mebibytes / seconds }
   },
 })
 
-function readAnswer(socket: TLSSocket, request: string): Promise<void> {
+function readResponse(socket: TLSSocket, request: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let left: number | undefined
     const take = (chunk: Buffer): void => {

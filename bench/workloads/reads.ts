@@ -1,4 +1,4 @@
-// Reading: one object, lists from the cache and from the store, pages, and selections.
+// Reads: GET and lists compared with a bare server, a label selector with the whole list, pages of a large collection with a small one.
 
 import { type RequestParts, requestBytes } from '../connection.js'
 import { headersOf } from '../floor.js'
@@ -17,11 +17,11 @@ async function reader(lab: Lab, served: Served, parts: RequestParts): Promise<Si
   return { run: (durationMs) => generator.run({ durationMs, next: () => request, expect: 200 }) }
 }
 
-/** A read of the server beside a bare server that answers with the very same bytes. */
-async function besideFloor(lab: Lab, tested: Tested, path: string): Promise<Comparison & { readonly bytes: number }> {
+/** Compares a read with a bare server that sends the same bytes. */
+async function compareWithFloor(lab: Lab, tested: Tested, path: string): Promise<Comparison & { readonly bytes: number }> {
   const parts = { method: 'GET', path }
   const sample = await fetchOnce(tested.served, parts)
-  if (sample.status !== 200) throw new Error(`${path} is answered with ${sample.status}`)
+  if (sample.status !== 200) throw new Error(`${path}: status ${sample.status}`)
   const floor = await lab.floor()
   await floor.behave({ kind: 'bytes', status: 200, headers: headersOf(sample), body: sample.body.toString('base64') })
   const comparison = await compare(await reader(lab, floor.served, parts), await reader(lab, tested.served, parts), lab.rounds)
@@ -41,22 +41,22 @@ const body = (index: number, labels?: Readonly<Record<string, string>>): string 
   configMapText({ name: `object-${String(index).padStart(6, '0')}`, bytes: objectBytes, ...(labels === undefined ? {} : { labels }) })
 
 export async function measureGet(lab: Lab): Promise<readonly Line[]> {
-  const tested = await lab.usual()
+  const tested = await lab.sharedServer()
   const path = await makeNamespace(tested.served, 'bench-get')
   await fill(tested.served, { path, count: 1, body })
-  return [lineOf('get, 1 KB', await besideFloor(lab, tested, `${path}/object-000000`), 1.8)]
+  return [lineOf('get, 1 KB', await compareWithFloor(lab, tested, `${path}/object-000000`), 1.7)]
 }
 
 export async function measureList(lab: Lab): Promise<readonly Line[]> {
   const rows = [
-    { name: 'list of 500, from the cache', tested: await lab.usual(), bar: 1.5 },
-    { name: 'list of 500, from the store', tested: await lab.start(['--read-cache-bytes=0']), bar: 5 },
+    { name: 'list of 500, from the cache', tested: await lab.sharedServer(), bar: 1.4 },
+    { name: 'list of 500, from the store', tested: await lab.start(['--read-cache-bytes=0']), bar: 3 },
   ]
   const lines: Line[] = []
   for (const { name, tested, bar } of rows) {
     const path = await makeNamespace(tested.served, 'bench-list')
     await fill(tested.served, { path, count: 500, body })
-    lines.push(lineOf(name, await besideFloor(lab, tested, path), bar))
+    lines.push(lineOf(name, await compareWithFloor(lab, tested, path), bar))
   }
   return lines
 }
@@ -64,7 +64,7 @@ export async function measureList(lab: Lab): Promise<readonly Line[]> {
 const selectable = 10_000
 
 export async function measureSelector(lab: Lab): Promise<readonly Line[]> {
-  const { served } = await lab.usual()
+  const { served } = await lab.sharedServer()
   const path = await makeNamespace(served, 'bench-selector')
   await fill(served, { path, count: selectable, body: (i) => body(i, { chosen: i % 100 === 0 ? 'yes' : 'no' }) })
   await expectItems(served, path, selectable)
@@ -74,16 +74,16 @@ export async function measureSelector(lab: Lab): Promise<readonly Line[]> {
   return [lineOf('1 % of 10,000 by label / all', await compare(all, chosen, lab.rounds), 1 / 20)]
 }
 
-/** A list that is not whole would be quick indeed. */
+/** Throws if a list has another number of items. */
 async function expectItems(served: Served, path: string, count: number): Promise<void> {
   const { body: bytes } = await fetchOnce(served, { method: 'GET', path })
   const found = bytes.toString().split('"uid":').length - 1
   if (found !== count) throw new Error(`${path} has ${found} items instead of ${count}`)
 }
 
-/** The first page, and one that begins in the middle, of a small and of a big collection. */
+/** The first page, and one in the middle, of a small and a large collection. */
 export async function measurePages(lab: Lab, big: Tested, bigPath: string): Promise<readonly Line[]> {
-  const small = await lab.usual()
+  const small = await lab.sharedServer()
   const smallPath = await makeNamespace(small.served, 'bench-pages')
   await fill(small.served, { path: smallPath, count: 1000, body })
   const first = (path: string): RequestParts => ({ method: 'GET', path: `${path}?limit=500` })

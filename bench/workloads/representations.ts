@@ -1,5 +1,4 @@
-// Other forms than JSON beside JSON: what the same requests cost in Protobuf, as a table and as metadata alone. Here the floor is the
-// server itself, asked for JSON, which it has stored.
+// Protobuf, Table and PartialObjectMetadata compared with JSON of the same server, which is the stored encoding.
 
 import { type RequestParts, requestBytes } from '../connection.js'
 import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
@@ -8,13 +7,13 @@ import { compare, type Side } from '../measure.js'
 import { configMap, configMapText } from '../objects.js'
 import { protobufBody, protobufType } from '../protobuf-body.js'
 import { type Line, microseconds } from '../report.js'
-import { jsonMark, watchPathOf, watchSide } from './watches.js'
+import { jsonFrameEnd, watchPathOf, watchSide } from './watches.js'
 
 const bar = 1.5
 const table = 'application/json;as=Table;v=v1;g=meta.cluster.io'
 const metadataList = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.cluster.io'
 
-async function loaded(lab: Lab, served: Served, input: { next: (counter: number) => RequestParts; expect: number }): Promise<Side> {
+async function createSide(lab: Lab, served: Served, input: { next: (counter: number) => RequestParts; expect: number }): Promise<Side> {
   const generator = await lab.generator(served, 8)
   const run: Side['run'] = (durationMs) =>
     generator.run({ durationMs, next: (_, counter) => requestBytes(served, input.next(counter)), expect: input.expect })
@@ -40,11 +39,15 @@ async function lineOf(lab: Lab, pair: Pair): Promise<Line> {
   }
 }
 
-async function reading(lab: Lab, served: Served, input: { workload: string; path: string; accept: string; bar?: number }): Promise<Line> {
+async function compareRead(
+  lab: Lab,
+  served: Served,
+  input: { workload: string; path: string; accept: string; bar?: number },
+): Promise<Line> {
   const sideOf = async (parts: RequestParts): Promise<Side> => {
     const { status } = await fetchOnce(served, parts)
-    if (status !== 200) throw new Error(`${input.path} is answered with ${status}`)
-    return loaded(lab, served, { next: () => parts, expect: 200 })
+    if (status !== 200) throw new Error(`${input.path}: status ${status}`)
+    return createSide(lab, served, { next: () => parts, expect: 200 })
   }
   const { workload, path, accept } = input
   const json = await sideOf({ method: 'GET', path })
@@ -53,41 +56,41 @@ async function reading(lab: Lab, served: Served, input: { workload: string; path
 }
 
 async function measureReads(lab: Lab, served: Served): Promise<readonly Line[]> {
-  const path = await makeNamespace(served, 'bench-forms')
+  const path = await makeNamespace(served, 'bench-representations')
   const sizes = [1024, 50 * 1024]
-  await fill(served, { path, count: 2, body: (i) => configMapText({ name: `of-${i}`, bytes: sizes[i] ?? 0 }) })
-  const many = await makeNamespace(served, 'bench-forms-list')
-  await fill(served, { path: many, count: 500, body: (i) => configMapText({ name: `object-${i}`, bytes: 1024 }) })
-  const list = { path: many, bar }
+  await fill(served, { path, count: 2, body: (i) => configMapText({ name: `object-${i}`, bytes: sizes[i] ?? 0 }) })
+  const listPath = await makeNamespace(served, 'bench-representations-list')
+  await fill(served, { path: listPath, count: 500, body: (i) => configMapText({ name: `object-${i}`, bytes: 1024 }) })
+  const list = { path: listPath, bar }
   const lines: Line[] = []
   for (const input of [
-    { workload: 'protobuf: get, 1 KB', path: `${path}/of-0`, accept: protobufType, bar },
-    { workload: 'protobuf: get, 50 KB', path: `${path}/of-1`, accept: protobufType, bar },
+    { workload: 'protobuf: get, 1 KB', path: `${path}/object-0`, accept: protobufType, bar },
+    { workload: 'protobuf: get, 50 KB', path: `${path}/object-1`, accept: protobufType, bar },
     { workload: 'protobuf: list of 500', ...list, accept: protobufType },
     { workload: 'metadata: list of 500', ...list, accept: metadataList },
-    // Ages are filled into a copy of the rows, so a table costs more than what goes out as it is kept.
-    { workload: 'table: list of 500', path: many, accept: table, bar: 3 },
+    // Ages are computed per response, so a table costs more than JSON.
+    { workload: 'table: list of 500', path: listPath, accept: table, bar: 3 },
   ])
-    lines.push(await reading(lab, served, input))
+    lines.push(await compareRead(lab, served, input))
   return lines
 }
 
 async function measureWatches(lab: Lab, served: Served): Promise<readonly Line[]> {
-  const forms = [
-    { name: 'protobuf', accept: protobufType, mark: Buffer.from('\n\x08MODIFIED') },
-    { name: 'table', accept: table, mark: jsonMark },
+  const representations = [
+    { name: 'protobuf', accept: protobufType, pattern: Buffer.from('\n\x08MODIFIED') },
+    { name: 'table', accept: table, pattern: jsonFrameEnd },
   ]
   const lines: Line[] = []
-  for (const { name, accept, mark } of forms) {
-    const sideOf = async (stream: { accept?: string; mark: Buffer }, namespace: string) => {
+  for (const { name, accept, pattern } of representations) {
+    const sideOf = async (stream: { accept?: string; pattern: Buffer }, namespace: string) => {
       const path = await makeNamespace(served, namespace)
-      const body = (counter: number): string => configMapText({ name: 'watched', bytes: 1024, mark: `mark ${counter} ` })
+      const body = (counter: number): string => configMapText({ name: 'watched', bytes: 1024, variant: `mark ${counter} ` })
       await fill(served, { path, count: 1, body })
       const change = (counter: number): Buffer => requestBytes(served, { method: 'PUT', path: `${path}/watched`, body: body(counter + 1) })
       return watchSide({ served, stream: { ...stream, path: await watchPathOf(served, path) }, change })
     }
-    const json = await sideOf({ mark: jsonMark }, `bench-${name}-watch-json`)
-    const other = await sideOf({ accept, mark }, `bench-${name}-watch`)
+    const json = await sideOf({ pattern: jsonFrameEnd }, `bench-${name}-watch-json`)
+    const other = await sideOf({ accept, pattern }, `bench-${name}-watch`)
     lines.push(await lineOf(lab, { workload: `${name}: 200 watchers, per event`, json, other, bar }))
     json.close()
     other.close()
@@ -113,8 +116,8 @@ async function measureCreates(lab: Lab, served: Served): Promise<readonly Line[]
     lines.push(
       await lineOf(lab, {
         workload: `protobuf: create, ${name}`,
-        json: await loaded(lab, served, { next: json, expect: 201 }),
-        other: await loaded(lab, served, { next: binary, expect: 201 }),
+        json: await createSide(lab, served, { next: json, expect: 201 }),
+        other: await createSide(lab, served, { next: binary, expect: 201 }),
         bar,
       }),
     )
@@ -122,16 +125,16 @@ async function measureCreates(lab: Lab, served: Served): Promise<readonly Line[]
   return lines
 }
 
-/** Where nothing is kept, every object is decoded and encoded for every list. */
+/** List in Protobuf without the read cache: every object is decoded and encoded for every list. */
 async function measureFromStore(lab: Lab): Promise<Line> {
   const { served } = await lab.start(['--read-cache-bytes=0'])
-  const path = await makeNamespace(served, 'bench-forms-store')
+  const path = await makeNamespace(served, 'bench-representations-store')
   await fill(served, { path, count: 500, body: (i) => configMapText({ name: `object-${i}`, bytes: 1024 }) })
-  return reading(lab, served, { workload: 'protobuf: list of 500, from the store', path, accept: protobufType })
+  return compareRead(lab, served, { workload: 'protobuf: list of 500, from the store', path, accept: protobufType })
 }
 
-export async function measureProtobuf(lab: Lab): Promise<readonly Line[]> {
-  const { served } = await lab.usual()
+export async function measureRepresentations(lab: Lab): Promise<readonly Line[]> {
+  const { served } = await lab.sharedServer()
   return [
     ...(await measureReads(lab, served)),
     await measureFromStore(lab),

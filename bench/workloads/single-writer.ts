@@ -1,9 +1,9 @@
-// The lone writer: one client that creates one object after the other. Nobody shares the cost of a commit with it, so every wait and every
-// call on the way of a write shows here. Beside it a bare server that stores the same bytes, in its file or by one transaction of etcd.
+// One client that creates objects sequentially, so that no commit is shared: every delay of a write shows. The floor is a bare server that
+// stores the same bytes in a file, or in one etcd transaction.
 
-import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
+import { EtcdCluster, whyNoEtcd } from '../../packages/server/test/etcd/etcd-cluster.js'
 import { requestBytes } from '../connection.js'
-import { storing } from '../floor.js'
+import { storeBehaviour } from '../floor.js'
 import { fetchOnce, type Lab, makeNamespace } from '../lab.js'
 import type { Served } from '../load.js'
 import { compare, type Side } from '../measure.js'
@@ -11,30 +11,27 @@ import { configMapText } from '../objects.js'
 import { type Line, microseconds } from '../report.js'
 
 const etcdBar = 1.5
-const embeddedBar = 1.6
+const embeddedBar = 1.3
 
 const object = (name: string): string => configMapText({ name, bytes: 1024 })
 
-/** A lone writer waits for the disk most of the time: it would take minutes until the code that serves it is compiled. */
-const company = { connections: 16, durationMs: 5000 }
-/**
- * What is done once for each commit is done rarely in company, and once for each request here: it is compiled only after some thousands of these.
- * The server does more of that than its floor.
- */
-const alone = { requests: 10_000, quickRequests: 1000, mostMs: 40_000 }
+/** A single writer mostly waits for the disk; warm-up by it alone would take minutes. */
+const concurrentWarmUp = { connections: 16, durationMs: 5000 }
+/** Code per commit runs rarely with concurrent writers, and once per request here: it is optimized after thousands of requests. */
+const sequentialWarmUp = { requests: 10_000, quickRequests: 1000, maxMs: 40_000 }
 
 async function creator(lab: Lab, served: Served, path: string): Promise<Side> {
-  const next = (mark: string) => (connection: number, counter: number) =>
-    requestBytes(served, { method: 'POST', path, body: object(`${mark}-${connection}-${counter}`) })
-  const many = await lab.generator(served, company.connections)
-  await many.run({ durationMs: company.durationMs, next: next('warm-up'), expect: 201 })
-  const lone = await lab.generator(served, 1)
-  const enough = lab.isQuick ? alone.quickRequests : alone.requests
+  const next = (prefix: string) => (connection: number, counter: number) =>
+    requestBytes(served, { method: 'POST', path, body: object(`${prefix}-${connection}-${counter}`) })
+  const warmUpGenerator = await lab.generator(served, concurrentWarmUp.connections)
+  await warmUpGenerator.run({ durationMs: concurrentWarmUp.durationMs, next: next('warm-up'), expect: 201 })
+  const generator = await lab.generator(served, 1)
+  const warmUpRequests = lab.isQuick ? sequentialWarmUp.quickRequests : sequentialWarmUp.requests
   const begunMs = performance.now()
-  for (let done = 0, round = 0; done < enough && performance.now() - begunMs < alone.mostMs; round++) {
-    done += (await lone.run({ durationMs: 1000, next: next(`alone-${round}`), expect: 201 })).requests
+  for (let done = 0, round = 0; done < warmUpRequests && performance.now() - begunMs < sequentialWarmUp.maxMs; round++) {
+    done += (await generator.run({ durationMs: 1000, next: next(`alone-${round}`), expect: 201 })).requests
   }
-  return { run: (durationMs) => lone.run({ durationMs, next: next('lone'), expect: 201 }) }
+  return { run: (durationMs) => generator.run({ durationMs, next: next('single'), expect: 201 }) }
 }
 
 interface Pair {
@@ -51,29 +48,34 @@ async function measure(lab: Lab, { workload, floor, server, bar }: Pair, path: s
   return { workload, floor: microseconds(cost.floor), server: microseconds(cost.server), ratio: cost.ratio, bar, note }
 }
 
-export async function measureLoneWriter(lab: Lab): Promise<readonly Line[]> {
+export async function measureSingleWriter(lab: Lab): Promise<readonly Line[]> {
   return [await measureEmbedded(lab), await measureOnEtcd(lab)]
 }
 
 async function measureEmbedded(lab: Lab): Promise<Line> {
-  const { served } = await lab.usual()
-  const path = await makeNamespace(served, 'bench-lone-writer')
+  const { served } = await lab.sharedServer()
+  const path = await makeNamespace(served, 'bench-single-writer')
   const floor = await lab.floor()
-  await floor.behave(storing(await fetchOnce(served, { method: 'POST', path, body: object('sample') })))
+  await floor.behave(storeBehaviour(await fetchOnce(served, { method: 'POST', path, body: object('sample') })))
   return measure(lab, { workload: 'create, 1 KB, 1 connection', floor: floor.served, server: served, bar: embeddedBar }, path)
 }
 
-/** What etcd spends is counted as well, so each side has an etcd of its own. */
+/** CPU time of etcd is included, so each side has its own etcd. */
 async function measureOnEtcd(lab: Lab): Promise<Line> {
-  const workload = 'create, 1 KB, 1 connection, on etcd, with what etcd spends'
+  const workload = 'create, 1 KB, 1 connection, on etcd, including etcd CPU'
   if (whyNoEtcd !== undefined) return { workload, floor: '', server: '', note: whyNoEtcd }
-  const [own, bare] = [await EtcdCluster.start({ members: 1 }), await EtcdCluster.start({ members: 1 })]
-  lab.closeLater(async () => void (await Promise.all([own.stop(), bare.stop()])))
-  const { served } = await lab.start([`--etcd-servers=${own.endpoints.join(',')}`])
-  const path = await makeNamespace(served, 'bench-lone-writer')
+  const [serverEtcd, floorEtcd] = [await EtcdCluster.start({ members: 1 }), await EtcdCluster.start({ members: 1 })]
+  lab.closeLater(async () => void (await Promise.all([serverEtcd.stop(), floorEtcd.stop()])))
+  const { served } = await lab.start([`--etcd-servers=${serverEtcd.endpoints.join(',')}`])
+  const path = await makeNamespace(served, 'bench-single-writer')
   const floor = await lab.floor()
   const sample = await fetchOnce(served, { method: 'POST', path, body: object('sample') })
-  await floor.behave({ ...storing(sample), etcd: bare.endpoints[0] ?? '' })
-  const pair = { workload, floor: { ...floor.served, helpers: bare.pids }, server: { ...served, helpers: own.pids }, bar: etcdBar }
+  await floor.behave({ ...storeBehaviour(sample), etcd: floorEtcd.endpoints[0] ?? '' })
+  const pair = {
+    workload,
+    floor: { ...floor.served, helpers: floorEtcd.pids },
+    server: { ...served, helpers: serverEtcd.pids },
+    bar: etcdBar,
+  }
   return measure(lab, pair, path)
 }

@@ -1,4 +1,4 @@
-// Starting: from the command to the first 200 of /readyz, beside a Node process that does nothing but listen with TLS and say 200.
+// Start time from the command to the first 200 of /readyz, compared with a Node.js process that only listens with TLS.
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -22,7 +22,7 @@ function freePort(): Promise<number> {
   })
 }
 
-/** Whether the server answers 200 now. */
+/** True if the server responds with 200. */
 function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () =>
@@ -49,7 +49,7 @@ async function timeStart(argvFor: (port: number) => readonly string[]): Promise<
   return tookMs
 }
 
-/** With the certificate of a server that was started before. */
+/** Uses the certificate of an earlier server. */
 const timeListener = (pki: string): Promise<number> =>
   timeStart((port) => {
     const file = (name: string): string => `fs.readFileSync(${JSON.stringify(join(pki, name))})`
@@ -61,20 +61,20 @@ const timeServer = (dataDir: string): Promise<number> =>
   timeStart((port) => [commandPath, `--secure-port=${port}`, `--data-dir=${dataDir}`])
 
 export async function measureStart(lab: Lab): Promise<readonly Line[]> {
-  const times = lab.isQuick ? 5 : 15
+  const rounds = lab.isQuick ? 5 : 15
   const [bare, first, again]: [number[], number[], number[]] = [[], [], []]
-  for (let i = 0; i < times; i++) {
+  for (let i = 0; i < rounds; i++) {
     const dataDir = join(lab.folder, `start-${i}`)
     first.push(await timeServer(dataDir))
     bare.push(await timeListener(join(dataDir, 'pki')))
     again.push(await timeServer(dataDir))
   }
   const floor = median(bare)
-  const line = (folder: string, taken: readonly number[]): Line => ({
+  const line = (folder: string, timesMs: readonly number[]): Line => ({
     workload: `start to ready, ${folder} folder`,
     floor: milliseconds(floor),
-    server: milliseconds(median(taken)),
-    ratio: median(taken) / floor,
+    server: milliseconds(median(timesMs)),
+    ratio: median(timesMs) / floor,
     bar,
   })
   return [line('new', first), line('used', again)]

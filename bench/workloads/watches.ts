@@ -1,4 +1,4 @@
-// Watching: what it costs to tell two hundred watchers of one change, beside a bare server that writes the same frame to as many streams.
+// Watch events for 200 watchers, compared with a bare server that writes the same frames.
 
 import { connect, type TLSSocket } from 'node:tls'
 import { Connection, requestBytes } from '../connection.js'
@@ -6,57 +6,57 @@ import { cpuMicroseconds } from '../cpu-time.js'
 import { headersOf } from '../floor.js'
 import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
 import type { Cost, Served } from '../load.js'
-import { MarkCounter } from '../mark-counter.js'
 import { compare, type Side } from '../measure.js'
 import { configMapText } from '../objects.js'
+import { PatternCounter } from '../pattern-counter.js'
 import { type Line, microseconds } from '../report.js'
 
 const watchers = 200
 
-/** What a watch looks like, and what stands once in each of its frames and nowhere else. */
+/** A watch: path, Accept header, and a byte pattern that occurs once per frame. */
 export interface Stream {
   readonly path: string
   readonly accept?: string
-  readonly mark: Buffer
+  readonly pattern: Buffer
 }
 
-export const jsonMark = Buffer.from('}\n')
+export const jsonFrameEnd = Buffer.from('}\n')
 
-const longestSilenceMs = 10_000
+const maxSilenceMs = 10_000
 
 /**
- * How many changes writers may be ahead of what the audience has seen. Without a bound a floor that writes every event by itself has a
- * minute's work left after four seconds, and the server closes connections that send nothing for so long.
+ * Maximum number of changes ahead of the watchers. Without it, a floor that writes events one by one would have a backlog of a minute,
+ * and the server closes connections that are idle for so long.
  */
-const mostAhead = 64
+const maxAhead = 64
 
-/** Open streams that count the frames that come in. */
-class Audience {
+/** Open streams that count frames. */
+class Watchers {
   frames = 0
   private readonly sockets: readonly TLSSocket[]
   private waiting: (() => void)[] = []
 
-  private constructor(sockets: readonly TLSSocket[], mark: Buffer) {
+  private constructor(sockets: readonly TLSSocket[], pattern: Buffer) {
     this.sockets = sockets
     for (const socket of sockets) {
-      const counter = new MarkCounter(mark)
+      const counter = new PatternCounter(pattern)
       socket.on('data', (chunk: Buffer) => this.take(counter.count(chunk)))
     }
   }
 
-  static async open(served: Served, { mark, ...parts }: Stream): Promise<Audience> {
+  static async open(served: Served, { pattern, ...parts }: Stream): Promise<Watchers> {
     const request = requestBytes(served, { method: 'GET', ...parts })
-    return new Audience(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))), mark)
+    return new Watchers(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))), pattern)
   }
 
-  /** Fails when nothing comes in any more before all is there: an event is lost then, and a bench that waits for it says nothing. */
+  /** Fails if no more frames arrive before the count is reached: an event was lost. */
   async until(frames: number): Promise<void> {
     while (this.frames < frames) {
       await new Promise<void>((resolve, reject) => {
-        const missing = (): Error => new Error(`${frames - this.frames} of the frames that watchers should see did not come`)
-        const silence = setTimeout(() => reject(missing()), longestSilenceMs)
+        const missing = (): Error => new Error(`watchers did not receive ${frames - this.frames} frames`)
+        const timer = setTimeout(() => reject(missing()), maxSilenceMs)
         this.waiting.push(() => {
-          clearTimeout(silence)
+          clearTimeout(timer)
           resolve()
         })
       })
@@ -76,7 +76,7 @@ class Audience {
   }
 }
 
-/** Resolves when the head of the answer has come. */
+/** Resolves when the response headers have arrived. */
 function openStream({ port, ca }: Served, request: Buffer): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] }, () => socket.write(request))
@@ -85,36 +85,36 @@ function openStream({ port, ca }: Served, request: Buffer): Promise<TLSSocket> {
   })
 }
 
-interface Announcer {
+interface WatchSideOptions {
   readonly served: Served
   readonly stream: Stream
-  /** The next request of a writer. */
+  /** Next request of a writer. */
   readonly change: (counter: number, writer: number) => Buffer
-  /** How many write at a time; left out: one. */
+  /** Concurrent writers; default: one. */
   readonly writers?: number
-  /** Done beside every change, and waited for. */
-  readonly beside?: (counter: number) => Promise<unknown>
+  /** Other work to start with every change and to await. */
+  readonly alongside?: (counter: number) => Promise<unknown>
 }
 
-/** One side: change, wait for the answer, and at the end of the round until everybody has heard of everything. */
-export async function watchSide({ served, stream, change, writers = 1, beside }: Announcer): Promise<Side & { close(): void }> {
-  const audience = await Audience.open(served, stream)
+/** One side: sends changes, waits for responses, and at the end of a round for all frames. */
+export async function watchSide({ served, stream, change, writers = 1, alongside }: WatchSideOptions): Promise<Side & { close(): void }> {
+  const openWatchers = await Watchers.open(served, stream)
   const connections = await Promise.all(Array.from({ length: writers }, () => Connection.open(served)))
   let counter = 0
   const run = async (durationMs: number): Promise<Cost> => {
     const begin = performance.now()
     const cpuBefore = cpuMicroseconds(served.pid)
-    const framesBefore = audience.frames
+    const framesBefore = openWatchers.frames
     let changes = 0
     const write = async (connection: Connection, writer: number): Promise<void> => {
       for (; performance.now() - begin < durationMs; changes++) {
-        await audience.until(framesBefore + (changes - mostAhead) * watchers)
+        await openWatchers.until(framesBefore + (changes - maxAhead) * watchers)
         const number = counter++
-        await Promise.all([connection.exchange(change(number, writer)), beside?.(number)])
+        await Promise.all([connection.exchange(change(number, writer)), alongside?.(number)])
       }
     }
     await Promise.all(connections.map(write))
-    await audience.until(framesBefore + changes * watchers)
+    await openWatchers.until(framesBefore + changes * watchers)
     const delivered = changes * watchers
     const seconds = (performance.now() - begin) / 1000
     return {
@@ -124,15 +124,15 @@ export async function watchSide({ served, stream, change, writers = 1, beside }:
     }
   }
   const close = (): void => {
-    audience.close()
+    openWatchers.close()
     for (const connection of connections) connection.close()
   }
   return { run, close }
 }
 
 /**
- * Beside two hundred watchers there are only about 150 writes a second: what carries them out would be compiled while it is measured, for half a
- * minute. So they are made without watchers first.
+ * With 200 watchers there are about 150 writes per second, too few to optimize the write path.
+ * So the write path is warmed up without watchers.
  */
 const warmUpMs = 8000
 
@@ -141,39 +141,40 @@ export async function warmWrites(lab: Lab, served: Served, change: (counter: num
   await generator.run({ durationMs: warmUpMs, next: (_, counter) => change(counter), expect: 200 })
 }
 
-/** A watch of a collection from now on. */
+/** Path of a watch of a collection, starting now. */
 export async function watchPathOf(served: Served, path: string): Promise<string> {
   const list = await fetchOnce(served, { method: 'GET', path })
   const version = /"resourceVersion":"(\d+)"/.exec(list.body.toString('utf8', 0, 300))?.[1]
   return `${path}?watch=1&resourceVersion=${version}`
 }
 
-interface Crowd {
+interface WatchWorkload {
   readonly workload: string
   readonly namespace: string
   readonly writers: number
   readonly bar?: number
-  /** Whether the floor writes every event by itself. */
+  /** True: the floor writes each event separately; false: Node.js joins the writes of one event-loop iteration. */
   readonly oneByOne: boolean
 }
 
-const crowds: readonly Crowd[] = [
-  { workload: '200 watchers, per event', namespace: 'bench-watch', writers: 1, bar: 2, oneByOne: false },
+const workloads: readonly WatchWorkload[] = [
+  { workload: '200 watchers, per event', namespace: 'bench-watch', writers: 1, bar: 1.3, oneByOne: false },
   { workload: '200 watchers, 16 writers, per event', namespace: 'bench-watch-16', writers: 16, bar: 0.5, oneByOne: true },
-  { workload: '  beside writes that Node joins', namespace: 'bench-watch-16', writers: 16, oneByOne: false },
+  { workload: '  floor with joined writes', namespace: 'bench-watch-16', writers: 16, oneByOne: false },
 ]
 
 export async function measureWatch(lab: Lab): Promise<readonly Line[]> {
   const lines: Line[] = []
-  for (const crowd of crowds) lines.push(await measureCrowd(lab, crowd))
+  for (const workload of workloads) lines.push(await measureWorkload(lab, workload))
   return lines
 }
 
-async function measureCrowd(lab: Lab, { workload, namespace, writers, bar, oneByOne }: Crowd): Promise<Line> {
-  const { served } = await lab.usual()
+async function measureWorkload(lab: Lab, { workload, namespace, writers, bar, oneByOne }: WatchWorkload): Promise<Line> {
+  const { served } = await lab.sharedServer()
   const path = await makeNamespace(served, namespace)
   const nameOf = (writer: number): string => `watched-${writer}`
-  const text = (counter: number, writer: number): string => configMapText({ name: nameOf(writer), bytes: 1024, mark: `mark ${counter} ` })
+  const text = (counter: number, writer: number): string =>
+    configMapText({ name: nameOf(writer), bytes: 1024, variant: `mark ${counter} ` })
   const { status } = await fetchOnce(served, { method: 'GET', path: `${path}/${nameOf(0)}` })
   if (status === 404) await fill(served, { path, count: writers, body: (writer) => text(-1, writer) })
   const change = (target: Served) => (counter: number, writer: number) =>
@@ -189,7 +190,7 @@ async function measureCrowd(lab: Lab, { workload, namespace, writers, bar, oneBy
     body: sample.body.toString('base64'),
     oneByOne,
   })
-  const stream = { path: await watchPathOf(served, path), mark: jsonMark }
+  const stream = { path: await watchPathOf(served, path), pattern: jsonFrameEnd }
   const sides = await Promise.all([
     watchSide({ served: floor.served, stream, change: change(floor.served), writers }),
     watchSide({ served, stream, change: change(served), writers }),

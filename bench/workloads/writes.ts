@@ -1,7 +1,7 @@
-// Writing: create, update, merge patch and apply, beside a bare server that parses, serialises and durably stores the same object.
+// Writes: create, update, merge patch and apply, compared with a bare server that parses, serializes and stores the same object durably.
 
 import { type RequestParts, requestBytes } from '../connection.js'
-import { storing } from '../floor.js'
+import { storeBehaviour } from '../floor.js'
 import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js'
 import type { Served } from '../load.js'
 import { compare, type Side } from '../measure.js'
@@ -42,7 +42,7 @@ async function newCollection({ served }: Tested): Promise<string> {
 }
 
 export async function measureCreate(lab: Lab): Promise<readonly Line[]> {
-  const tested = await lab.usual()
+  const tested = await lab.sharedServer()
   const path = await newCollection(tested)
   const next: Next = (connection, counter) => ({
     method: 'POST',
@@ -51,19 +51,19 @@ export async function measureCreate(lab: Lab): Promise<readonly Line[]> {
   })
   const sample = await fetchOnce(tested.served, { method: 'POST', path, body: configMapText({ name: 'sample', bytes: 1024 }) })
   const floor = await lab.floor()
-  await floor.behave(storing(sample))
+  await floor.behave(storeBehaviour(sample))
   return [
     await line(lab, {
       workload: 'create, 1 KB, 16 connections',
       floor: await writer(lab, floor.served, { next, expect: 201 }),
       server: await writer(lab, tested.served, { next, expect: 201 }),
-      bar: 2.2,
+      bar: 1.4,
     }),
   ]
 }
 
 const nameOf = (connection: number): string => `object-${connection}`
-const markOf = (counter: number): string => `mark ${counter} `
+const variantOf = (counter: number): string => `mark ${counter} `
 
 interface Change {
   readonly name: string
@@ -76,7 +76,7 @@ const put =
   (connection, counter) => ({
     method: 'PUT',
     path: `${path}/${nameOf(connection)}`,
-    body: configMapText({ name: nameOf(connection), bytes, mark: markOf(counter) }),
+    body: configMapText({ name: nameOf(connection), bytes, variant: variantOf(counter) }),
   })
 
 const changes: { readonly [name: string]: Change } = {
@@ -89,24 +89,24 @@ const changes: { readonly [name: string]: Change } = {
       path: `${path}/${nameOf(connection)}`,
       type: 'application/merge-patch+json',
       body: JSON.stringify({
-        data: { 'key-000': configMap({ name: 'x', bytes: Math.min(bytes, 1400), mark: markOf(counter) }).data['key-000'] },
+        data: { 'key-000': configMap({ name: 'x', bytes: Math.min(bytes, 1400), variant: variantOf(counter) }).data['key-000'] },
       }),
     }),
   },
   apply: {
     name: 'apply',
-    bar: 1.7,
+    bar: 1.8,
     next: (path, bytes) => (connection, counter) => ({
       method: 'PATCH',
       path: `${path}/${nameOf(connection)}?fieldManager=bench&force=true`,
       type: 'application/apply-patch+yaml',
-      body: configMapText({ name: nameOf(connection), bytes, mark: markOf(counter) }),
+      body: configMapText({ name: nameOf(connection), bytes, variant: variantOf(counter) }),
     }),
   },
 }
 
 async function measureChange(lab: Lab, { name, bar, next }: Change): Promise<readonly Line[]> {
-  const tested = await lab.usual()
+  const tested = await lab.sharedServer()
   const lines: Line[] = []
   for (const size of sizes) {
     const workload = `${name}, ${size.name}`
@@ -118,13 +118,13 @@ async function measureChange(lab: Lab, { name, bar, next }: Change): Promise<rea
         workload,
         floor: '',
         server: '',
-        note: [405, 415].includes(probe.status) ? 'not served yet' : `answered with ${probe.status}`,
+        note: [405, 415].includes(probe.status) ? 'not served yet' : `failed with status ${probe.status}`,
       })
       continue
     }
     const sample = await fetchOnce(tested.served, put(path, size.bytes)(0, -2))
     const floor = await lab.floor()
-    await floor.behave(storing(sample))
+    await floor.behave(storeBehaviour(sample))
     lines.push(
       await line(lab, {
         workload,
