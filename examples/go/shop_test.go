@@ -1,4 +1,4 @@
-// The prices of a shop, with client-go and a server that is a child of the test.
+// Tests with client-go against a server that the test starts as a child process.
 package shop
 
 import (
@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// startServer gives a client of the administrator; the server ends with the test.
+// startServer returns a client of the administrator. The server stops when the test ends.
 func startServer(t *testing.T) kubernetes.Interface {
 	command := os.Getenv("CLUSTER_APISERVER")
 	if command == "" {
@@ -35,7 +35,7 @@ func startServer(t *testing.T) kubernetes.Interface {
 		_ = server.Process.Signal(os.Interrupt)
 		_ = server.Wait()
 	})
-	// The last line that it prints says that it is ready.
+	// The last line on standard output begins with "ready".
 	for lines := bufio.NewScanner(output); ; {
 		if !lines.Scan() {
 			t.Fatal("the server did not start")
@@ -51,7 +51,7 @@ func startServer(t *testing.T) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-func TestPricesAreKept(t *testing.T) {
+func TestCreateAndGet(t *testing.T) {
 	ctx := context.Background()
 	maps := startServer(t).CoreV1().ConfigMaps("default")
 	prices := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "prices"}, Data: map[string]string{"apple": "3"}}

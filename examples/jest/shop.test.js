@@ -1,4 +1,4 @@
-// The same with jest, which knows `require` only: no flags, no transforms.
+// Tests with Jest and `require`: no flags, no transforms.
 
 const { startServer } = require('cluster-apiserver')
 const { isNotFound } = require('cluster-apiserver/client')
@@ -10,17 +10,17 @@ beforeAll(async () => {
 beforeEach(() => server.reset())
 afterAll(() => server.close())
 
-test.each([1, 2])('a test finds the server as it was started, round %i', async () => {
+test.each([1, 2])('reset() restores the initial state, round %i', async () => {
   const maps = server.client.core.v1.configMaps('shop')
   await maps.create({ metadata: { name: 'prices' }, data: { apple: '3' } })
   expect((await maps.get('prices')).data).toEqual({ apple: '3' })
 })
 
-test('an option that does not exist is refused', async () => {
-  await expect(startServer({ datadir: '/tmp' })).rejects.toThrow('is "dataDir" meant?')
+test('startServer refuses an unknown option', async () => {
+  await expect(startServer({ datadir: '/tmp' })).rejects.toThrow('did you mean "dataDir"?')
 })
 
-test('what is not there is told as such', async () => {
+test('get of a missing object is NotFound', async () => {
   const missing = await server.client.core.v1
     .configMaps('shop')
     .get('none')

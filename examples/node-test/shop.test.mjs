@@ -1,4 +1,4 @@
-// A test with node's own runner: one server for the file, reset before each test. Run it with `node --test`.
+// Tests with node:test: one server per file, reset before each test. Run with `node --test`.
 
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
@@ -12,14 +12,14 @@ beforeEach(() => server.reset())
 after(() => server.close())
 
 for (const round of [1, 2]) {
-  test(`a test finds the server as it was started, round ${round}`, async () => {
+  test(`reset() restores the initial state, round ${round}`, async () => {
     const maps = server.client.core.v1.configMaps('shop')
     await maps.create({ metadata: { name: 'prices' }, data: { apple: '3' } })
     assert.deepEqual((await maps.get('prices')).data, { apple: '3' })
   })
 }
 
-test('somebody without rights is told so', async () => {
+test('a user without permissions gets Forbidden', async () => {
   const alice = server.as('alice', ['dev'])
   await assert.rejects(alice.client.core.v1.configMaps('shop').list(), {
     reason: 'Forbidden',

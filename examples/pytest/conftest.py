@@ -1,4 +1,4 @@
-"""A server for the tests of this folder, started as a child, and a namespace of its own for each test."""
+"""Fixtures: a server as a child process for the session, and a namespace for each test."""
 
 import os
 import subprocess
@@ -11,13 +11,13 @@ import pytest
 
 @pytest.fixture(scope="session")
 def api_client():
-    """A client of the administrator; the server lives as long as the session."""
+    """Client of the administrator. The server stops when the session ends."""
     with tempfile.TemporaryDirectory() as folder:
         command = os.environ.get("CLUSTER_APISERVER", "cluster-apiserver")
         flags = ["--identity=kubernetes", "--bind-address=127.0.0.1", "--secure-port=0", f"--data-dir={folder}/data"]
         server = subprocess.Popen([command, *flags], stdout=subprocess.PIPE, text=True)
         try:
-            # The last line that it prints says that it is ready.
+            # The last line on standard output begins with "ready".
             for line in server.stdout:
                 if line.startswith("ready"):
                     break

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The prices of a shop, with kubectl: starts a server, works with it, and ends it.
+# Starts a server, tests it with kubectl, and stops it.
 set -eu
 
 folder=$(mktemp -d)
@@ -8,7 +8,7 @@ folder=$(mktemp -d)
 server=$!
 trap 'kill $server; wait $server || true; rm -rf "$folder"' EXIT
 
-# The last line that it prints says that it is ready.
+# The last line on standard output begins with "ready".
 until grep -q '^ready' "$folder/log"; do
   kill -0 $server
   sleep 0.1
@@ -20,7 +20,7 @@ kubectl=${KUBECTL:-kubectl}
 "$kubectl" --namespace shop create configmap prices --from-literal=apple=3
 test "$("$kubectl" --namespace shop get configmap prices --output 'jsonpath={.data.apple}')" = 3
 
-# What alice may: nothing, until somebody says so.
+# alice has no permissions until a RoleBinding grants some.
 ! "$kubectl" auth can-i get configmaps --namespace shop --as alice
 "$kubectl" --namespace shop create rolebinding readers --clusterrole=view --user=alice
 "$kubectl" auth can-i get configmaps --namespace shop --as alice
