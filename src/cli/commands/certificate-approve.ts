@@ -1,5 +1,0 @@
-// Approves requests for certificates.
-
-import { approval } from '../approval.js'
-
-export const command = approval('approve')

@@ -1,5 +1,0 @@
-// Denies requests for certificates.
-
-import { approval } from '../approval.js'
-
-export const command = approval('deny')

@@ -1,5 +1,0 @@
-// Pauses the rollout of a deployment.
-
-import { pausing } from '../pausing.js'
-
-export const command = pausing('pause')

@@ -1,5 +1,0 @@
-// Resumes the rollout of a deployment.
-
-import { pausing } from '../pausing.js'
-
-export const command = pausing('resume')
