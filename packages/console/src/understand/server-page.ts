@@ -2,10 +2,10 @@
 
 import { isClientError } from '@cluster-apiserver/client/browser.js'
 import { element, replaceChildren } from '../dom/element.js'
-import { bytesText, countText } from '../dom/format.js'
 import { plainTable } from '../object/overview.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import type { PageContext } from '../shell/page-context.js'
+import { bytesText, countText } from '../ui/format.js'
 import { readMetrics, type Sample, sumOf } from './metrics-text.js'
 import { Plot } from './plot.js'
 
