@@ -64,7 +64,9 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
       </header>
       <KindList current={resource} namespace={route.query.get('namespace') ?? ''} filterRef={filter} />
       <main id="main" tabIndex={-1} ref={main}>
-        <PageOf key={address} route={route} resource={resource} />
+        <div class="page">
+          <PageOf key={address} route={route} resource={resource} />
+        </div>
       </main>
       <Notices />
     </div>
@@ -79,28 +81,17 @@ function PageOf({ route, resource }: { readonly route: Route; readonly resource:
   const { query } = route
   const page = pages.find((each) => each.id === id)
   if (page !== undefined) return <page.Page route={route} />
-  if (!isOfResource(id))
-    return (
-      <div class="page">
-        <Home />
-      </div>
-    )
-  if (resource === undefined)
-    return (
-      <div class="page">
-        <p class="empty">The server does not serve {route.path.slice(1, 4).join('/')}.</p>
-      </div>
-    )
+  if (!isOfResource(id)) return <Home />
+  if (resource === undefined) return <p class="empty">The server does not serve {route.path.slice(1, 4).join('/')}.</p>
+  const namespace = id === 'object' ? (fourth === '-' ? undefined : fourth) : (query.get('namespace') ?? '')
   if (id === 'create')
-    return <Legacy show={(host, signal) => showCreate(host, { session, resource, namespace: query.get('namespace') ?? '', signal })} />
-  if (id === 'object') {
-    const namespace = fourth === '-' ? undefined : fourth
+    return <Legacy show={(host, signal) => showCreate(host, { session, resource, namespace: namespace ?? '', signal })} />
+  if (id === 'object')
     return (
       <Legacy
         show={(host, signal) => showObject(host, { session, resource, namespace, name: fifth, tab: query.get('tab') ?? '', signal })}
       />
     )
-  }
   return (
     <Legacy
       show={async (host, signal) => {
