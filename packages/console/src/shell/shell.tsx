@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { showCreate } from '../change/create-page.js'
 import { showObject } from '../object/object-page.js'
 import { useSession } from '../session/session-context.js'
-import { showTable } from '../table/table-page.js'
+import { TablePage } from '../table/table-page.js'
 import { useSubscription } from '../ui/hooks.js'
 import { visibleText } from '../ui/visible-text.js'
 import { Home } from './home.js'
@@ -92,14 +92,7 @@ function PageOf({ route, resource }: { readonly route: Route; readonly resource:
         show={(host, signal) => showObject(host, { session, resource, namespace, name: fifth, tab: query.get('tab') ?? '', signal })}
       />
     )
-  return (
-    <Legacy
-      show={async (host, signal) => {
-        const namespaces = resource.namespaced ? await session.namespaces() : []
-        if (!signal.aborted) showTable(host, { session, resource, query, namespaces, signal })
-      }}
-    />
-  )
+  return <TablePage resource={resource} query={query} />
 }
 
 function useShortcuts(showKinds: () => void): void {

@@ -1,6 +1,6 @@
 // Hooks that all pages use: tasks that end with their component, loaded values, and subscriptions.
 
-import { useEffect, useReducer, useState } from 'preact/hooks'
+import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 type Inputs = readonly unknown[]
 
@@ -59,6 +59,19 @@ export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>): Loaded<
 export function useRedraw(): () => void {
   const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0)
   return () => redraw(undefined)
+}
+
+/** Returns the function that draws the component again in the next frame, once for all calls. */
+export function useFrameRedraw(): () => void {
+  const redraw = useRedraw()
+  const frame = useRef<number | undefined>(undefined)
+  useEffect(() => () => cancelAnimationFrame(frame.current ?? 0), [])
+  return useCallback(() => {
+    frame.current ??= requestAnimationFrame(() => {
+      frame.current = undefined
+      redraw()
+    })
+  }, [])
 }
 
 /** Draws the component again at each notification. */

@@ -8,7 +8,6 @@ interface PlainTableProps {
 }
 
 export const PlainTable = ({ titles, children }: PlainTableProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a keyboard can scroll only what has the focus
   <section class="scroller" tabIndex={0} aria-label={titles.join(', ')}>
     <table class="plain">
       <thead>
