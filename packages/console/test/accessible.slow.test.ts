@@ -120,7 +120,7 @@ describe('console: accessible', { skip: chromiumFound.skip }, () => {
     await page.keyboard.press('j')
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'pear')
     await page.keyboard.press('Enter')
-    await page.locator('.line', { hasText: 'name: pear' }).waitFor()
+    await page.locator('.cm-line', { hasText: 'name: pear' }).waitFor()
     await page.getByRole('tab', { name: 'Overview' }).focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Conditions' }).waitFor()

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { startServer } from 'cluster-apiserver'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { clientOf, type Embedded, startEmbedded, tokenOf } from '../../../test/kit/embedded.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 import { obtainChromium } from './obtain-chromium.js'
@@ -66,6 +66,10 @@ export async function signIn(page: Page, { server }: Pick<Embedded, 'server'>, t
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.locator('.shell').waitFor()
 }
+
+/** The text of an editor or of a YAML view; long texts are shown in part. */
+export const editorText = async (editor: Locator): Promise<string> =>
+  (await editor.locator('.cm-line').allInnerTexts()).map((line) => line.replace(/^\n$/, '')).join('\n')
 
 const screenshots = process.env['CONSOLE_SCREENSHOTS']
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../../test/kit/fixtures.js'
-import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, editorText, openPage, screenshot, signIn, startConsole } from './browser.js'
 
 const configMaps = '/api/v1/namespaces/shop/configmaps'
 
@@ -23,7 +23,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
   const dataOf = async (name: string): Promise<unknown> => (await started.embedded.client.get(`${configMaps}/${name}`)).json['data']
   const editor = (page: Page) => page.getByRole('textbox', { name: 'Object as YAML' })
   const replaceText = async (page: Page, from: string, to: string): Promise<void> => {
-    const text = await editor(page).inputValue()
+    const text = await editorText(editor(page))
     assert.ok(text.includes(from), text)
     await editor(page).fill(text.replace(from, to))
   }
@@ -77,10 +77,11 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await started.embedded.client.patch(`${configMaps}/owned?fieldManager=robot`, 'application/apply-patch+yaml', applied)
     const { page } = await openPage(started)
     await signIn(page, started.embedded, undefined, '#/object/core/v1/configmaps/shop/owned')
-    const note = page.locator('.line', { hasText: 'price: "1"' }).locator('.note')
-    await note.waitFor()
-    assert.equal(await note.textContent(), 'robot')
-    assert.match((await note.getAttribute('title')) ?? '', /^robot · Apply · \d{4}-/)
+    const line = page.locator('.cm-line', { hasText: 'price: "1"' })
+    await line.locator('.note').waitFor()
+    assert.equal(await line.locator('.note').textContent(), 'robot')
+    await line.hover()
+    assert.match((await page.locator('.note-details').textContent()) ?? '', /^robot · Apply · \d{4}-/)
     await page.getByRole('tab', { name: 'Edit' }).click()
     await replaceText(page, 'price: "1"', 'price: "2"')
     await press(page, 'Apply')
@@ -144,15 +145,15 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await page.getByRole('link', { name: 'Create' }).click()
     const area = page.getByRole('textbox', { name: 'New Gadget as YAML' })
     await until(
-      () => area.inputValue(),
+      () => editorText(area),
       (text) => text.includes('color: red'),
     )
-    await area.fill((await area.inputValue()).replace('name: new', 'name: first'))
+    await area.fill((await editorText(area)).replace('name: new', 'name: first'))
     await press(page, 'Preview')
     await page.locator('.diff .added', { hasText: 'note: none' }).waitFor()
     await press(page, 'Create')
     await page.getByText('Gadget first created').waitFor()
-    await page.locator('.line', { hasText: 'color: red' }).waitFor()
+    await page.locator('.cm-line', { hasText: 'color: red' }).waitFor()
     assert.deepEqual(problems, [])
     await page.context().close()
   })
@@ -171,14 +172,14 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await page.getByLabel('Replicas').fill('2')
     await page.getByRole('dialog').getByRole('button', { name: 'Scale' }).click()
     await page.getByText('Deployment web scaled to 2').waitFor()
-    await page.locator('.line', { hasText: 'replicas: 2' }).first().waitFor()
+    await page.locator('.cm-line', { hasText: 'replicas: 2' }).first().waitFor()
     await press(page, 'Labels')
     await page.getByLabel('One label per line', { exact: false }).fill('tier=front')
     await press(page, 'Save')
-    await page.locator('.line', { hasText: 'tier: front' }).waitFor()
+    await page.locator('.cm-line', { hasText: 'tier: front' }).waitFor()
     await press(page, 'Restart')
     await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
-    await page.locator('.line', { hasText: 'restartedAt' }).waitFor()
+    await page.locator('.cm-line', { hasText: 'restartedAt' }).waitFor()
     await press(page, 'Delete')
     await page.getByText('These would go along:').waitFor()
     await page.getByRole('dialog').getByRole('link', { name: 'Pod web-', exact: false }).first().waitFor()
@@ -267,11 +268,9 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await screenshot(page, 'console-table')
     await page.goto(`${started.embedded.server.url}/console/#/object/apps/v1/deployments/shop/prices?tab=edit`)
     await page.locator('.schema-panel code').first().waitFor()
-    const text = await editor(page).inputValue()
-    const at = text.indexOf('  revisionHistoryLimit')
-    await editor(page).fill(`${text.slice(0, at)}  pro\n${text.slice(at)}`)
-    await page.evaluate(`document.querySelector('.editor textarea').setSelectionRange(${at + 5}, ${at + 5})`)
-    await page.evaluate("document.querySelector('.editor textarea').scrollTop = 0")
+    await page.locator('.cm-line', { hasText: 'revisionHistoryLimit' }).click({ position: { x: 40, y: 10 } })
+    await page.keyboard.press('Home')
+    await page.keyboard.type('pro')
     await editor(page).press('Control+Space')
     await page.getByRole('option', { name: 'progressDeadlineSeconds', exact: false }).waitFor()
     await screenshot(page, 'console-edit')

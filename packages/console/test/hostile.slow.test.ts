@@ -9,7 +9,7 @@ import { Kubectl } from '../../../test/clients/kubectl.js'
 import { until } from '../../../test/kit/fixtures.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 import { newFolder } from '../../../test/kit/server-process.js'
-import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, editorText, openPage, screenshot, signIn, startConsole } from './browser.js'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const mergePatch = 'application/merge-patch+json'
@@ -86,14 +86,14 @@ describe('console: attacks', { skip: chromiumFound.skip }, () => {
     const editor = page.getByLabel('Object as YAML')
     await page.locator('.schema-panel code').first().waitFor()
     await editor.focus()
-    await page.evaluate(`(() => {
-      const input = document.querySelector('textarea')
-      const end = input.value.indexOf('\\n', input.value.indexOf('xxxx'))
-      input.setSelectionRange(end, end)
-    })()`)
+    await page.keyboard.press('Control+f')
+    await page.getByPlaceholder('Find').fill('xxxxx')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('End')
     await page.keyboard.type('!')
     await page.keyboard.press('Control+Space')
-    assert.ok(await editor.evaluate('document.querySelector("textarea").value.includes("xx!")'))
+    await page.locator('.cm-line', { hasText: 'x!' }).waitFor()
     assert.deepEqual(problems, [])
     await page.context().close()
   })
@@ -148,17 +148,17 @@ describe('console: attacks', { skip: chromiumFound.skip }, () => {
     await signIn(page, started.embedded, one, '#/object/core/v1/configmaps/default/draft?tab=edit')
     const editor = page.getByLabel('Object as YAML')
     await page.getByText('The schema is loading', { exact: false }).waitFor({ state: 'detached' })
-    await editor.fill((await editor.inputValue()).replace('"1"', '"2"'))
+    await editor.fill((await editorText(editor)).replace('"1"', '"2"'))
     await page.getByRole('tab', { name: 'Overview' }).click()
     await page.getByRole('tab', { name: 'Edit' }).click()
     await page.getByText('Your edit from before', { exact: false }).waitFor()
-    assert.match(await editor.inputValue(), /price: "2"/)
+    assert.match(await editorText(editor), /price: "2"/)
     await signInAgain(one)
     await page.getByText('Your edit from before', { exact: false }).waitFor()
-    assert.match(await editor.inputValue(), /price: "2"/)
+    assert.match(await editorText(editor), /price: "2"/)
     await signInAgain(other)
     await editor.waitFor()
-    assert.match(await editor.inputValue(), /price: "1"/)
+    assert.match(await editorText(editor), /price: "1"/)
     assert.deepEqual(problems, [])
     await page.context().close()
   })

@@ -168,8 +168,8 @@ describe('console: hostile objects', { skip: chromiumFound.skip }, () => {
     const { client } = started.embedded
     const { page, problems } = await openPage(started)
     await signIn(page, started.embedded, undefined, '#/object/core/v1/configmaps/default/labels')
-    await page.getByRole('button', { name: 'Show more', exact: false }).waitFor()
-    await page.getByRole('button', { name: 'Fold metadata.labels' }).click()
+    await page.locator('.cm-line', { hasText: 'labels:' }).click()
+    await page.keyboard.press('Control+Shift+[')
     await page.getByText('10,000 lines').waitFor()
     await client.patch('/api/v1/namespaces/default/configmaps/labels', 'application/merge-patch+json', {
       metadata: { labels: { 'label-5000': 'new' } },

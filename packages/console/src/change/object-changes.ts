@@ -2,6 +2,7 @@
 
 import type { Json } from '@cluster-apiserver/api/api/object.js'
 import { createMergePatch, isSameJson } from '@cluster-apiserver/api/base/create-merge-patch.js'
+import { writeYaml } from '@cluster-apiserver/api/codec/yaml/write-yaml.js'
 import { mergePatch } from '@cluster-apiserver/api/patch/merge-patch.js'
 import type { DynamicObject, ServedResource } from '@cluster-apiserver/client/browser.js'
 import { withoutManagedFields } from '../object/object-context.js'
@@ -29,6 +30,8 @@ export function editable(object: DynamicObject, { subresources }: Pick<ServedRes
   const { status, ...rest } = withoutManagedFields(object)
   return status !== undefined && subresources.some(({ name }) => name === 'status') ? (rest as DynamicObject) : withoutManagedFields(object)
 }
+
+export const yamlText = (object: DynamicObject): string => writeYaml(object as unknown as Json)
 
 export const patchBetween = (before: DynamicObject, after: unknown): Patch | undefined =>
   createMergePatch(before, after) as Patch | undefined

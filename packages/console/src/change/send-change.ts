@@ -8,10 +8,10 @@ import {
   type PropagationPolicy,
   StatusError,
 } from '@cluster-apiserver/client/browser.js'
+import type { Problem } from '../editor/problem-lines.js'
+import { lineOfField, readFieldPath, scanYaml } from '../editor/scan-yaml.js'
 import { showNotice } from '../shell/notices.js'
 import { fieldManager, type Patch, patchBetween } from './object-changes.js'
-import { lineOfField, readFieldPath, type ScannedLine } from './scan-yaml.js'
-import type { Problem } from './yaml-editor.js'
 
 interface Change {
   readonly collection: Collection
@@ -107,8 +107,9 @@ function recreated({ metadata, status: _, ...rest }: DynamicObject): DynamicObje
 
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
-/** The lines of an editor that an error of the server or of the YAML reader is about; empty if it names none. */
-export function problemsOf(thrown: unknown, lines: readonly ScannedLine[]): readonly Problem[] {
+/** The lines of a YAML text that an error of the server or of the YAML reader is about; empty if it names none. */
+export function problemsOf(thrown: unknown, text: string): readonly Problem[] {
+  const lines = scanYaml(text)
   const at = (field: string, message: string): Problem[] => {
     const line = lineOfField(lines, readFieldPath(field))
     return line === undefined ? [] : [{ line, message }]

@@ -1,7 +1,7 @@
 // What the tabs of an object's page share: the object, as it is now, and the versions that this page saw.
 
 import type { DynamicObject, ServedResource } from '@cluster-apiserver/client/browser.js'
-import type { Session } from '../session/session.js'
+import type { FunctionComponent } from 'preact'
 
 export interface ObjectVersion {
   readonly atMs: number
@@ -12,22 +12,19 @@ export interface ObjectVersion {
 }
 
 export interface ObjectContext {
-  readonly session: Session
   readonly resource: ServedResource
   readonly namespace: string | undefined
   readonly name: string
   readonly object: DynamicObject
   readonly versions: readonly ObjectVersion[]
   readonly isDeleted: boolean
-  readonly signal: AbortSignal
 }
 
 export interface ObjectTab {
   readonly id: string
   readonly title: string
-  readonly isOffered?: (context: Pick<ObjectContext, 'resource'>) => boolean
-  /** Shows the tab. Returns the function that draws a newer version; without one the tab stays as it is. */
-  show(host: HTMLElement, context: ObjectContext): ((context: ObjectContext) => void) | undefined
+  readonly isOffered?: (resource: ServedResource) => boolean
+  readonly Tab: FunctionComponent<ObjectContext>
 }
 
 /** Without managedFields, which the fields of the YAML show as notes. */

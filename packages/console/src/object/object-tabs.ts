@@ -1,22 +1,16 @@
 // The tabs of an object's page, in order.
 
-import { editTab } from '../change/edit-tab.js'
-import { element } from '../dom/element.js'
+import { EditTab } from '../change/edit-tab.js'
+import { HistoryTab } from './history-tab.js'
 import type { ObjectTab } from './object-context.js'
-import { showHistory } from './object-history.js'
-import { overviewTab } from './overview.js'
-import { relatedTab } from './related.js'
-import { yamlTab } from './yaml-tab.js'
+import { OverviewTab } from './overview-tab.js'
+import { RelatedTab } from './related-tab.js'
+import { YamlTab } from './yaml-tab.js'
 
-const historyTab: ObjectTab = {
-  id: 'history',
-  title: 'History',
-  show: (host, context) => {
-    const body = element('div')
-    host.append(body)
-    showHistory(body, context)
-    return (next) => showHistory(body, next)
-  },
-}
-
-export const objectTabs: readonly ObjectTab[] = [yamlTab, overviewTab, editTab, relatedTab, historyTab]
+export const objectTabs: readonly ObjectTab[] = [
+  { id: 'yaml', title: 'YAML', Tab: YamlTab },
+  { id: 'overview', title: 'Overview', Tab: OverviewTab },
+  { id: 'edit', title: 'Edit', Tab: EditTab, isOffered: ({ verbs }) => verbs.includes('patch') },
+  { id: 'related', title: 'Related', Tab: RelatedTab },
+  { id: 'history', title: 'History', Tab: HistoryTab },
+]

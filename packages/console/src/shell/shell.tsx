@@ -2,15 +2,14 @@
 
 import type { ServedResource } from '@cluster-apiserver/client/browser.js'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { showCreate } from '../change/create-page.js'
-import { showObject } from '../object/object-page.js'
+import { CreatePage } from '../change/create-page.js'
+import { ObjectPage } from '../object/object-page.js'
 import { useSession } from '../session/session-context.js'
 import { TablePage } from '../table/table-page.js'
 import { useSubscription } from '../ui/hooks.js'
 import { visibleText } from '../ui/visible-text.js'
 import { Home } from './home.js'
 import { KindList } from './kind-list.js'
-import { Legacy } from './legacy.js'
 import { Notices } from './notices.js'
 import { pages } from './pages.js'
 import { findResource, type Route, routeTo } from './route.js'
@@ -65,7 +64,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
       <KindList current={resource} namespace={route.query.get('namespace') ?? ''} filterRef={filter} />
       <main id="main" tabIndex={-1} ref={main}>
         <div class="page">
-          <PageOf key={address} route={route} resource={resource} />
+          <PageOf key={id === 'object' ? address.split('?')[0] : address} route={route} resource={resource} />
         </div>
       </main>
       <Notices />
@@ -76,29 +75,23 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
 const isOfResource = (id: string): boolean => id === 'list' || id === 'object' || id === 'create'
 
 function PageOf({ route, resource }: { readonly route: Route; readonly resource: ServedResource | undefined }) {
-  const session = useSession()
-  const [id = '', , , , fourth, fifth = ''] = route.path
+  const [id = '', , , , fourth, name = ''] = route.path
   const { query } = route
   const page = pages.find((each) => each.id === id)
   if (page !== undefined) return <page.Page route={route} />
   if (!isOfResource(id)) return <Home />
   if (resource === undefined) return <p class="empty">The server does not serve {route.path.slice(1, 4).join('/')}.</p>
-  const namespace = id === 'object' ? (fourth === '-' ? undefined : fourth) : (query.get('namespace') ?? '')
-  if (id === 'create')
-    return <Legacy show={(host, signal) => showCreate(host, { session, resource, namespace: namespace ?? '', signal })} />
-  if (id === 'object')
-    return (
-      <Legacy
-        show={(host, signal) => showObject(host, { session, resource, namespace, name: fifth, tab: query.get('tab') ?? '', signal })}
-      />
-    )
-  return <TablePage resource={resource} query={query} />
+  if (id === 'create') return <CreatePage resource={resource} namespace={query.get('namespace') ?? ''} />
+  if (id === 'list') return <TablePage resource={resource} query={query} />
+  return <ObjectPage resource={resource} namespace={fourth === '-' ? undefined : fourth} name={name} tab={query.get('tab') ?? ''} />
 }
 
 function useShortcuts(showKinds: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { key, target, defaultPrevented } = event
+      const { key, defaultPrevented } = event
+      // The target of an event in a shadow root, such as that of the editor, is its host.
+      const [target] = event.composedPath()
       const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName))
       if (key === 'Escape' && isTyping && !defaultPrevented) {
         target.blur()

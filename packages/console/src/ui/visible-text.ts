@@ -3,13 +3,15 @@
 import { options, type VNode } from 'preact'
 
 /** Control characters, and characters that reorder or hide text. */
-const hidden =
+export const hiddenCharacters =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]/
-const hiddenAll = new RegExp(hidden.source, 'g')
+const hiddenAll = new RegExp(hiddenCharacters.source, 'g')
 
 /** With escapes in place of hidden characters, such as `\u202e`. */
 export const visibleText = (text: string): string =>
-  hidden.test(text) ? text.replaceAll(hiddenAll, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
+  hiddenCharacters.test(text)
+    ? text.replaceAll(hiddenAll, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    : text
 
 /** Text up to the limit, with its length if it is longer. */
 export const shortened = (text: string, limit: number): string =>

@@ -2,8 +2,8 @@
 
 import type { DynamicObject } from '@cluster-apiserver/client/browser.js'
 import { type FieldOwner, listManagedFields } from '@cluster-apiserver/client/objects/field-managers.js'
+import type { FieldNote } from '../editor/yaml-view.js'
 import type { FieldPath } from '../object/yaml-lines.js'
-import type { LineNote } from '../object/yaml-view.js'
 import { ageText } from '../ui/format.js'
 
 export type FieldOwners = ReadonlyMap<string, readonly FieldOwner[]>
@@ -14,11 +14,14 @@ export function ownersOf(object: DynamicObject): FieldOwners {
   return new Map(listManagedFields(object).flatMap(({ steps, owners }) => (steps === undefined ? [] : [[pathKey(steps), owners] as const])))
 }
 
-export function noteOf(owners: FieldOwners, path: FieldPath): LineNote | undefined {
+export function noteOf(owners: FieldOwners, path: FieldPath): FieldNote | undefined {
   const found = owners.get(pathKey(path))
   if (found === undefined) return undefined
-  const title = found.map(describe).join('\n')
-  return { text: found.map(({ manager }) => manager).join(', '), title, kind: found.length > 1 ? 'shared' : '' }
+  return {
+    text: found.map(({ manager }) => manager).join(', '),
+    details: found.map(describe).join('\n'),
+    isShared: found.length > 1,
+  }
 }
 
 export const describe = ({ manager, operation, subresource, since }: FieldOwner): string =>

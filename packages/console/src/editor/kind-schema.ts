@@ -3,8 +3,7 @@
 import { apiVersionOf, type ServedResource } from '@cluster-apiserver/client/browser.js'
 import { findSchema, type Schema, SchemaTree } from '@cluster-apiserver/client/openapi/schema-tree.js'
 import type { Session } from '../session/session.js'
-
-type Path = readonly (string | number)[]
+import type { Path } from './scan-yaml.js'
 
 export interface Member {
   readonly name: string
