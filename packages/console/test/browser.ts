@@ -71,6 +71,17 @@ export async function signIn(page: Page, { server }: Pick<Embedded, 'server'>, t
 export const editorText = async (editor: Locator): Promise<string> =>
   (await editor.locator('.cm-line').allInnerTexts()).map((line) => line.replace(/^\n$/, '')).join('\n')
 
+/** Replaces the text of an editor, as if it was pasted. */
+export async function pasteText(editor: Locator, text: string): Promise<void> {
+  await editor.focus()
+  await editor.press('Control+a')
+  await editor.page().evaluate(`(() => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', ${JSON.stringify(text)})
+    document.activeElement.shadowRoot.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+  })()`)
+}
+
 const screenshots = process.env['CONSOLE_SCREENSHOTS']
 
 /** Saves a picture into the folder CONSOLE_SCREENSHOTS, if it is set. */

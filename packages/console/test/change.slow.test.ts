@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { until } from '../../../test/kit/fixtures.js'
-import { type Console, chromiumFound, editorText, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, editorText, openPage, pasteText, screenshot, signIn, startConsole } from './browser.js'
 
 const configMaps = '/api/v1/namespaces/shop/configmaps'
 
@@ -25,7 +25,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
   const replaceText = async (page: Page, from: string, to: string): Promise<void> => {
     const text = await editorText(editor(page))
     assert.ok(text.includes(from), text)
-    await editor(page).fill(text.replace(from, to))
+    await pasteText(editor(page), text.replace(from, to))
   }
   const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
 
@@ -80,7 +80,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     const line = page.locator('.cm-line', { hasText: 'price: "1"' })
     await line.locator('.note').waitFor()
     assert.equal(await line.locator('.note').textContent(), 'robot')
-    await line.hover()
+    await line.hover({ position: { x: 40, y: 10 } })
     assert.match((await page.locator('.note-details').textContent()) ?? '', /^robot · Apply · \d{4}-/)
     await page.getByRole('tab', { name: 'Edit' }).click()
     await replaceText(page, 'price: "1"', 'price: "2"')
@@ -95,8 +95,8 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await signIn(page, started.embedded, undefined, '#/create/apps/v1/deployments?namespace=shop')
     const area = page.getByRole('textbox', { name: 'New Deployment as YAML' })
     await page.locator('.schema-panel', { hasText: 'APIVersion defines' }).waitFor()
-    await area.fill('apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  repli')
-    await area.press('End')
+    await pasteText(area, 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  repli')
+    await area.press('Control+End')
     await area.press('Control+Space')
     await page.getByRole('option', { name: 'replicas', exact: false }).waitFor()
     await area.press('Enter')
@@ -104,10 +104,10 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await page.locator('.schema-panel', { hasText: 'spec.replicas' }).waitFor()
     await press(page, 'Preview')
     await page.locator('.editor-problem', { hasText: 'must be greater than or equal to 0' }).waitFor()
-    await area.fill('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspek: {}\n')
+    await pasteText(area, 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspek: {}\n')
     await press(page, 'Preview')
     await page.locator('.editor-problem', { hasText: 'unknown field "spek"' }).waitFor()
-    await area.fill('a: 1\n  b: 2\n')
+    await pasteText(area, 'a: 1\n  b: 2\n')
     await press(page, 'Preview')
     await page.locator('.editor-problem', { hasText: 'yaml: line 2' }).waitFor()
     await page.context().close()
@@ -148,7 +148,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
       () => editorText(area),
       (text) => text.includes('color: red'),
     )
-    await area.fill((await editorText(area)).replace('name: new', 'name: first'))
+    await pasteText(area, (await editorText(area)).replace('name: new', 'name: first'))
     await press(page, 'Preview')
     await page.locator('.diff .added', { hasText: 'note: none' }).waitFor()
     await press(page, 'Create')

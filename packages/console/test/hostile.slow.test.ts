@@ -9,7 +9,7 @@ import { Kubectl } from '../../../test/clients/kubectl.js'
 import { until } from '../../../test/kit/fixtures.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 import { newFolder } from '../../../test/kit/server-process.js'
-import { type Console, chromiumFound, editorText, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, editorText, openPage, pasteText, screenshot, signIn, startConsole } from './browser.js'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
 const mergePatch = 'application/merge-patch+json'
@@ -148,7 +148,7 @@ describe('console: attacks', { skip: chromiumFound.skip }, () => {
     await signIn(page, started.embedded, one, '#/object/core/v1/configmaps/default/draft?tab=edit')
     const editor = page.getByLabel('Object as YAML')
     await page.getByText('The schema is loading', { exact: false }).waitFor({ state: 'detached' })
-    await editor.fill((await editorText(editor)).replace('"1"', '"2"'))
+    await pasteText(editor, (await editorText(editor)).replace('"1"', '"2"'))
     await page.getByRole('tab', { name: 'Overview' }).click()
     await page.getByRole('tab', { name: 'Edit' }).click()
     await page.getByText('Your edit from before', { exact: false }).waitFor()

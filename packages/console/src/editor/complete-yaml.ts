@@ -22,7 +22,7 @@ export const completeYaml =
     if (line === undefined || (!explicit && typed.length < minTyped)) return null
     const parent = line.key === undefined ? line.path : line.path.slice(0, -1)
     const options = value === null ? schema.membersAt(parent).map(memberOption) : schema.enumAt(line.path).map((label) => ({ label }))
-    return { from: pos - typed.length, options, validFor: /^[\w.-]*$/ }
+    return options.length === 0 ? null : { from: pos - typed.length, options, validFor: /^[\w.-]*$/ }
   }
 
 const memberOption = ({ name, type, isRequired, description }: Member): Completion => ({

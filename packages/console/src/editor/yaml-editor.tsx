@@ -4,7 +4,7 @@ import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
 import { history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { EditorView, keymap } from '@codemirror/view'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { CodeMirror } from './code-mirror.js'
 import { completeYaml } from './complete-yaml.js'
 import type { KindSchema } from './kind-schema.js'
@@ -47,12 +47,12 @@ export function YamlEditor(props: YamlEditorProps) {
       if (docChanged || selectionSet) reportField(updated)
     }),
   ]
-  useEffect(() => {
+  useLayoutEffect(() => {
     const shown = view.current
     if (shown === null || shown.state.doc.toString() === text) return
     shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: text }, selection: { anchor: 0 } })
   }, [text])
-  useEffect(() => {
+  useLayoutEffect(() => {
     const { current } = view
     if (current === null) return
     const { doc } = current.state

@@ -4,7 +4,7 @@ import { foldEffect, foldService, unfoldAll } from '@codemirror/language'
 import { type ChangeSpec, Compartment, EditorState, type Extension, type Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, hoverTooltip, ViewPlugin, type ViewUpdate, WidgetType } from '@codemirror/view'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { diffLines } from '../object/line-diff.js'
 import { type FieldPath, lineText, type YamlLine } from '../object/yaml-lines.js'
 import { shortened, visibleText } from '../ui/visible-text.js'
@@ -35,7 +35,7 @@ export function YamlView({ label, lines, noteOf, showsNotes, children }: YamlVie
   const view = useRef<EditorView>(null)
   const [fields] = useState(() => new Compartment())
   const texts = lines.map(shownText)
-  useEffect(() => {
+  useLayoutEffect(() => {
     view.current?.dispatch({
       changes: changesTo(view.current.state.doc, texts),
       effects: fields.reconfigure(fieldExtensions(lines, noteOf, showsNotes)),
@@ -109,13 +109,14 @@ class NoteWidget extends WidgetType {
   }
 
   override eq({ note }: NoteWidget): boolean {
-    return note.text === this.note.text && note.isShared === this.note.isShared
+    return note.details === this.note.details
   }
 
   override toDOM(): HTMLElement {
     const shown = document.createElement('span')
     shown.className = this.note.isShared ? 'note shared' : 'note'
     shown.textContent = visibleText(this.note.text)
+    shown.title = visibleText(this.note.details)
     return shown
   }
 }
