@@ -158,8 +158,10 @@ export function showServer(host: HTMLElement, { session, signal }: PageContext):
       drawLevels(metrics)
       drawStored(metrics)
     } catch (thrown) {
+      // Leaving the page rejects with the reason of the abort, which is no ClientError.
+      if (signal.aborted) return
       if (!isClientError(thrown)) throw thrown
-      if (!signal.aborted) replaceChildren(problem, errorPanel(thrown, 'The metrics cannot be read'))
+      replaceChildren(problem, errorPanel(thrown, 'The metrics cannot be read'))
     }
   }
 
