@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import { anonymous } from '@cluster-apiserver/api/api/user.js'
 import { steadyClock } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { apiGroupDiscovery } from '@cluster-apiserver/api/resources/apidiscovery/v2beta1.schema.js'
 import { describeType } from '@cluster-apiserver/api/resources/descriptions/describe-type.js'
@@ -299,7 +300,7 @@ function openLogTarget({ file }: NonNullable<AuditSettings['log']>, logger: Logg
   try {
     return file.path === '-' ? new LinePipe(standardOutput) : new RotatingLogFile(file, { logger })
   } catch (thrown) {
-    throw flagError('audit-log-path', `cannot write to ${file.path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw flagError('audit-log-path', `cannot write to ${file.path}: ${errorMessage(thrown)}`)
   }
 }
 

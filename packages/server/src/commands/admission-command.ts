@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { type Json, jsonPatch } from '@cluster-apiserver/api/patch/json-patch/json-patch.js'
 import { PatchError } from '@cluster-apiserver/api/patch/patch-error.js'
 import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
@@ -59,7 +60,7 @@ export async function runAdmissionCommand(args: readonly string[], { print, prin
     if (recorded.length === 0) throw new Error('there are no recorded reviews')
     return await replay(recorded, options, print)
   } catch (thrown) {
-    printError(`cluster-apiserver admission: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    printError(`cluster-apiserver admission: ${errorMessage(thrown)}\n`)
     return exitCodes.failure
   }
 }

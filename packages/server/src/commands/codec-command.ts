@@ -1,6 +1,7 @@
 // The command codec: converts one object between JSON, YAML and Protobuf, such as stored or recorded bytes.
 
 import type { Json } from '@cluster-apiserver/api/api/object.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
 import { decodeProtobuf, encodeProtobuf, isEnvelope, readEnvelope } from '@cluster-apiserver/api/codec/protobuf-envelope.js'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
@@ -47,7 +48,7 @@ export async function runCodecCommand(args: readonly string[], streams: CodecStr
     streams.print(writeObject(object, to))
     return exitCodes.success
   } catch (thrown) {
-    streams.printError(`cluster-apiserver codec: ${thrown instanceof Error ? thrown.message : thrown}\n`)
+    streams.printError(`cluster-apiserver codec: ${errorMessage(thrown)}\n`)
     return exitCodes.failure
   }
 }

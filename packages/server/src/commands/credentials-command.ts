@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import { base64, renderKubeconfig } from '../assemble/admin-kubeconfig.js'
 import { caFile, pkiFolder, signerOf } from '../assemble/certificates/serving-certificate.js'
@@ -52,7 +53,7 @@ export async function runCredentialsCommand(args: readonly string[], { print, pr
     print(await configurationFor(options, now()))
     return exitCodes.success
   } catch (thrown) {
-    printError(`cluster-apiserver credentials: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    printError(`cluster-apiserver credentials: ${errorMessage(thrown)}\n`)
     return exitCodes.failure
   }
 }

@@ -3,6 +3,7 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
 import { defineCommand } from '../../command-line/command.js'
 import { CommandError } from '../../command-line/errors.js'
@@ -66,7 +67,7 @@ function checkKeyPair(certificate: Buffer, key: Buffer): void {
   try {
     isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
   } catch (thrown) {
-    throw new CommandError(`cannot read the certificate or key: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw new CommandError(`cannot read the certificate or key: ${errorMessage(thrown)}`)
   }
   if (!isPair) throw new CommandError('tls: private key does not match public key')
 }

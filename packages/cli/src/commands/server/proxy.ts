@@ -4,6 +4,7 @@ import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { extname, join, resolve, sep } from 'node:path'
 import { type Duplex, pipeline } from 'node:stream'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { StatusError } from '@cluster-apiserver/client/errors.js'
 import { RE2JS } from 're2js'
@@ -336,7 +337,7 @@ export async function forwardUpgrade(session: Session, { request, downstream, he
       upstream.socket?.destroy()
     })
   } catch (thrown) {
-    if (!controller.signal.aborted) rejectUpgrade(downstream, 502, `${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    if (!controller.signal.aborted) rejectUpgrade(downstream, 502, `${errorMessage(thrown)}\n`)
   }
 }
 

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
 import { internalCall } from '../../controllers/framework/internal-call.js'
 import { listFiles, manifestFiles } from '../../options/files/list-files.js'
@@ -26,7 +27,7 @@ export async function applyObjects(parts: EmbeddingParts, objects: readonly Obje
       await apply(parts, object)
     } catch (thrown) {
       if (thrown instanceof StartupError) throw thrown
-      throw new StartupError(`objects: ${object.origin}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      throw new StartupError(`objects: ${object.origin}: ${errorMessage(thrown)}`)
     }
   }
   await waitUntilIdle(parts)

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type IdentityName, identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
 import { authenticatedGroup } from '@cluster-apiserver/api/api/user.js'
 import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { escapeTerminalControls } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { openMemoryStorage } from '../../storage/memory/memory-storage.js'
@@ -44,7 +45,7 @@ export async function runCheckCommand(args: readonly string[], { print, printErr
   try {
     checkOptions = parseOptions(args)
   } catch (thrown) {
-    printError(`cluster-apiserver check: ${escapeTerminalControls(thrown instanceof Error ? thrown.message : String(thrown))}\n\n${usage}`)
+    printError(`cluster-apiserver check: ${escapeTerminalControls(errorMessage(thrown))}\n\n${usage}`)
     return exitCodes.invalidCommandLine
   }
   if (checkOptions === 'help') {
