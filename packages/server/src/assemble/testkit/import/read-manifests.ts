@@ -6,8 +6,7 @@ import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.
 import { YamlError } from '@cluster-apiserver/api/codec/yaml/yaml-error.js'
 import { JsonSyntaxError } from '@cluster-apiserver/api/schema/json/parse-json.js'
 import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
-import { type Capture, type CapturedObject, refuse } from './captured-object.js'
-import { revisionOf } from './revision-text.js'
+import { type Capture, type CapturedObject, refuse, revisionOf } from './captured-object.js'
 
 const noBytes = new Uint8Array()
 
