@@ -27,7 +27,7 @@ export function ensureAdminCredential(dataDir: string | undefined): AdminCredent
 }
 
 /** Without a leading hyphen, which command lines would take for a flag. */
-function newToken(): string {
+export function newToken(): string {
   const token = randomBytes(32).toString('base64url')
   return token.startsWith('-') ? newToken() : token
 }

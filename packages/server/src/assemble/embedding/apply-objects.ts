@@ -6,7 +6,7 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
 import { internalCall } from '../../controllers/framework/internal-call.js'
-import { listFiles, manifestFiles } from '../../options/files/list-files.js'
+import { listManifests } from '../../options/files/manifest-files.js'
 import type { FirstObject, ObjectValue } from '../../options/server-options.js'
 import { StartupError } from '../../options/startup-error.js'
 import { patch } from '../../verbs/patch.js'
@@ -96,7 +96,7 @@ export function readObjects(objects: readonly FirstObject[]): readonly ObjectWit
 function readPath(path: string): readonly ObjectWithOrigin[] {
   try {
     if (!statSync(path).isDirectory()) return readFile(path)
-    const files = listFiles(path, manifestFiles)
+    const files = listManifests(path)
     if (files.length === 0) throw new StartupError(`objects: the folder ${path} has no file that ends in .yaml, .yml or .json`)
     return files.flatMap(readFile)
   } catch (thrown) {

@@ -1,13 +1,12 @@
 // The embedding API of an assembled server: users with their clients, snapshots and forks.
 
-import { randomBytes } from 'node:crypto'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import { refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import { connect } from '@cluster-apiserver/client/node/connect.js'
 import type { TypedClient } from '@cluster-apiserver/client/typed/typed-client.js'
 import type { MemorySnapshot, MemoryStorage } from '../../storage/memory/memory-storage.js'
 import type { Storage } from '../../storage/storage.js'
-import { type AdminCredential, clientConfigOf, renderAdminKubeconfig } from '../admin-kubeconfig.js'
+import { type AdminCredential, clientConfigOf, newToken, renderAdminKubeconfig } from '../admin-kubeconfig.js'
 import type { Access, EmbeddedServer, RunningServer } from '../running-server.js'
 import type { SharedParts } from '../start-context.js'
 import { createSimulatedNodes } from '../testkit/simulated-nodes.js'
@@ -113,8 +112,6 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
   const complete: EmbeddedServer = withClient(embedded, credential)
   return complete
 }
-
-const newToken = (): string => randomBytes(32).toString('base64url')
 
 /** Key outside all collections of objects. */
 const markerKey = 'testkit/compaction'

@@ -11,7 +11,7 @@ import { serviceRangesOf } from '@cluster-apiserver/api/resources/core/service/s
 import { format0Versions } from '../../../objects/entry/format-0-versions.js'
 import { entryUpgrade } from '../../../objects/entry/upgrade-entries.js'
 import { serversRange } from '../../../objects/server-registry.js'
-import { listFiles, manifestFiles } from '../../../options/files/list-files.js'
+import { listManifests } from '../../../options/files/manifest-files.js'
 import type { Settings } from '../../../options/settings.js'
 import { StartupError } from '../../../options/startup-error.js'
 import { BackupError } from '../../../storage/backup/copied-entry.js'
@@ -71,7 +71,7 @@ function filled(path: string, capture: Capture): Capture {
 }
 
 async function readFolder(folder: string): Promise<Capture> {
-  const files = listFiles(folder, manifestFiles)
+  const files = listManifests(folder)
   if (files.length === 0) throw refuse(folder, 'the folder has no file that ends in .yaml, .yml or .json')
   const captures: Capture[] = []
   for (const file of files) {
