@@ -252,7 +252,7 @@ async function startTracing({ settings, logger, cleanup }: StartContext): Promis
     {
       name: 'apiserver_trace_spans_total',
       type: 'counter',
-      help: 'Spans of requests that the collector of traces took, and those that were dropped.',
+      help: 'Trace spans, by whether the collector accepted them.',
       labels: ['result'],
       rows: [
         { labels: ['dropped'], value: exporter.dropped },
