@@ -63,7 +63,7 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
     let client: TypedClient | undefined
     const createClient = (): TypedClient => {
       const config = clientConfigOf({ identity: engine.identity, url, caPem, credential })
-      client = connect({ config, identity: engine.identity.name, environment: {}, userAgent: testkit.seen.ownUserAgent })
+      client = connect({ config, identity: engine.identity.name, environment: {}, userAgent: testkit.inspection.ownUserAgent })
       clients.push(client)
       return client
     }
@@ -72,14 +72,14 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
   for (const { user, groups, token } of options.users) accessByUser.set(accessKey(user, groups), createAccess(user, groups, token))
   const close: RunningServer['close'] = async (options = {}) => {
     refuseUnknownOptions('close', options, { immediately: true })
-    testkit.seen.beforeClose()
+    testkit.inspection.beforeClose()
     isClosed = true
     for (const client of clients.splice(0)) client.close()
     await server.close(options)
   }
   const embedded: Omit<EmbeddedServer, 'client'> = {
     ...server,
-    ...testkit.seen.server(parts),
+    ...testkit.inspection.server(parts),
     close,
     user: credential.user.name,
     groups: credential.user.groups,

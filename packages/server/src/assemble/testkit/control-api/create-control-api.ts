@@ -7,8 +7,8 @@ import type { Settings } from '../../../options/settings.js'
 import { clockRoutes } from './clock-routes.js'
 import { ControlApi } from './control-api.js'
 import { faultRoutes } from './fault-routes.js'
+import { inspectionRoutes } from './inspection-routes.js'
 import type { Route } from './route.js'
-import { seenRoutes } from './seen-routes.js'
 import { stateRoutes } from './state-routes.js'
 import { webhookRoutes } from './webhook-routes.js'
 
@@ -27,7 +27,7 @@ function ensureToken(dataDir: string | undefined): string {
   return token
 }
 
-const capabilities: readonly Route[] = [...faultRoutes, ...clockRoutes, ...seenRoutes, ...stateRoutes, ...webhookRoutes]
+const capabilities: readonly Route[] = [...faultRoutes, ...clockRoutes, ...inspectionRoutes, ...stateRoutes, ...webhookRoutes]
 
 const index: Route = {
   method: 'GET',
