@@ -58,7 +58,7 @@ import { servingFilters } from './serving-options.js'
 import type { StartContext } from './start-context.js'
 import type { RunningControllers } from './start-controllers.js'
 
-/** Of the machine: worker processes have a share each. */
+/** For the whole machine; worker processes divide it among themselves. */
 const memoryLimits = { bodyBytes: 128 << 20, responseBytes: 256 << 20 }
 const minMemoryLimits = { bodyBytes: 16 << 20, responseBytes: 32 << 20 }
 

@@ -66,7 +66,7 @@ async function apply(parts: EmbeddingParts, { object, origin }: ObjectWithOrigin
   })
 }
 
-/** Waits for kinds of CRDs, which are served after their names are accepted. */
+/** Waits for kinds of CRDs, which are served once their names are accepted. */
 async function findKind({ catalogs }: EmbeddingParts, { object: { apiVersion, kind }, origin }: ObjectWithOrigin): Promise<Resource> {
   const find = (): Resource | undefined =>
     catalogs.current.all().find((resource) => resource.kind === kind && resource.apiVersion === apiVersion)

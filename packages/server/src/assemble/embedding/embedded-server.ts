@@ -116,7 +116,7 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
 /** Key outside all collections of objects. */
 const markerKey = 'testkit/compaction'
 
-/** Compacts the history. A write before it makes the current revision an old one, so that it is compacted as well. */
+/** Compacts the history. Writes first, so that all revisions that clients know are older than the newest one, which stays. */
 async function compactAll(storage: Storage): Promise<void> {
   for (const value of [Buffer.from('1'), undefined]) await storage.commit([{ key: markerKey, value, expect: undefined }])
   await storage.compact(storage.revision)

@@ -1,4 +1,5 @@
-// The test kit of one server: its parts, and where they take part in the server. A server without a test kit runs none of this code.
+// The test kit of one server: its components, and the filters, callbacks and wrappers that connect them with the server. A server without
+// a test kit runs none of this code.
 
 import type { CleanupStack } from '@cluster-apiserver/api/base/async/cleanup-stack.js'
 import type { Filter } from '../../http/pipeline/filter.js'

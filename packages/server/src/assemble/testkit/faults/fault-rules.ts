@@ -60,8 +60,8 @@ export interface TokenRequest extends FaultRequest {
 export class FaultRules implements Faults {
   readonly #rules = new Map<string, ActiveRule>()
   #nextId = 1
-  /** Number of rules of requests that match names. */
-  #naming = 0
+  /** Number of rules that match requests by name of the object. */
+  #rulesWithNames = 0
 
   add(rule: FaultRule): Fault {
     const parsed = parseFaultRule(rule)
@@ -80,7 +80,7 @@ export class FaultRules implements Faults {
       remove: () => this.#remove(id),
     }
     this.#rules.set(id, { ...parsed, counter, fault, expired: new Set() })
-    if (matchesNames(parsed)) this.#naming++
+    if (matchesNames(parsed)) this.#rulesWithNames++
     return fault
   }
 
@@ -90,7 +90,7 @@ export class FaultRules implements Faults {
 
   clear(): void {
     this.#rules.clear()
-    this.#naming = 0
+    this.#rulesWithNames = 0
   }
 
   check(): void {
@@ -107,7 +107,7 @@ export class FaultRules implements Faults {
 
   /** True if a rule depends on the name of an object, which the path of a create request does not have. */
   get needsNames(): boolean {
-    return this.#naming > 0
+    return this.#rulesWithNames > 0
   }
 
   /** Runs the rules in order: latencies until the first other rule that fires. */
@@ -160,7 +160,7 @@ export class FaultRules implements Faults {
     const rule = this.#rules.get(id)
     if (rule === undefined) return
     this.#rules.delete(id)
-    if (matchesNames(rule)) this.#naming--
+    if (matchesNames(rule)) this.#rulesWithNames--
   }
 }
 

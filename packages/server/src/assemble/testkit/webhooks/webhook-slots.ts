@@ -1,4 +1,5 @@
-// Places of token, authorization and image policy webhooks in a server with a test kit. Without such a webhook they decide nothing.
+// The authenticator, authorizer and admission plugin that call token, authorization and image policy webhooks of tests. Each decides nothing
+// while there is no such webhook.
 
 import { setTimeout } from 'node:timers/promises'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
