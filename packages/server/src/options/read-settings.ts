@@ -306,7 +306,7 @@ function readEtcd({ values }: SettingsInput) {
 
 const maxWorkers = 64
 
-export function readWorkers({ values, given }: SettingsInput, storage: string): number {
+function readWorkers({ values, given }: SettingsInput, storage: string): number {
   const text = values['workers']
   const workers = text === 'auto' ? Math.min(maxWorkers, availableParallelism()) : /^\d{1,2}$/.test(text) ? Number(text) : 0
   if (workers < 1 || workers > maxWorkers)

@@ -14,7 +14,7 @@ export interface DrainFilterFlags {
   readonly 'skip-wait-for-delete-timeout': number | undefined
 }
 
-export interface PodsOfNode {
+interface PodsOfNode {
   readonly toDelete: readonly Pod[]
   /** Texts such as `ignoring DaemonSet-managed Pods: shop/log-1`. */
   readonly warnings: readonly string[]

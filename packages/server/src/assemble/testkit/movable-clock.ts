@@ -15,7 +15,7 @@ export interface ServerClock {
 }
 
 /** Work that a fired timer causes. */
-export interface CausedWork {
+interface CausedWork {
   /** Starts the controllers of a fork, which otherwise begin with its first request. */
   begin?(): void
   /** True if nothing is queued or running. */

@@ -150,7 +150,7 @@ const withPages = (source: CopySource, convert: (pages: Pages) => Pages): CopySo
 })
 
 /** Drops server registrations and expired entries: a target keeps entries with an expiry longer and would show them again. */
-export function withoutExpired(source: CopySource, nowMs: number): CopySource {
+function withoutExpired(source: CopySource, nowMs: number): CopySource {
   const isKept = ({ key, expiresAtMs }: CopiedEntry): boolean =>
     !key.startsWith(serversRange.start) && (expiresAtMs === undefined || expiresAtMs > nowMs)
   return withPages(source, async function* (pages) {
@@ -162,7 +162,7 @@ export function withoutExpired(source: CopySource, nowMs: number): CopySource {
 }
 
 /** Converts entries of an older storage format, and keeps the key order. */
-export function upgradedSource(source: CopySource): CopySource {
+function upgradedSource(source: CopySource): CopySource {
   if (!identityNames.includes(source.identityName as IdentityName)) return source
   const { upgradeKey, upgradeValue } = upgradeFor(identityOf(source.identityName as IdentityName))
   return withPages(source, async function* (pages) {

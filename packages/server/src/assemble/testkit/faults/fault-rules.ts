@@ -183,7 +183,7 @@ const timesText = (matched: number): string =>
   matched === 0 ? 'nothing matched' : `matched ${matched === 1 ? 'once' : `${matched} times`}`
 
 /** What a fault rule sees of a request. */
-export interface FaultRequest {
+interface FaultRequest {
   readonly isResource: boolean
   readonly verb: string
   /** True for requests to kubelets, pods and services, such as exec and proxy, whatever the verb. */
@@ -196,7 +196,7 @@ export interface FaultRequest {
   readonly user: string
 }
 
-export function matchesRequest(match: FaultMatch, request: FaultRequest): boolean {
+function matchesRequest(match: FaultMatch, request: FaultRequest): boolean {
   const { verbs, resources, namespaces, names, users } = match
   if (users !== undefined && !users.has(request.user)) return false
   if (!match.isOfResources) return true

@@ -15,7 +15,7 @@ const maxEvents = 10
 const maxVersions = 5
 const maxChanges = 10
 
-export interface ExplainedParts {
+interface ExplainedParts {
   readonly catalog: () => Catalog
   readonly store: ObjectStore
   readonly requests: RequestLog

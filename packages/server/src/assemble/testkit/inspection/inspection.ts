@@ -29,7 +29,7 @@ export interface InspectedServer {
   explain<T>(refs: ObjectRef | readonly ObjectRef[], work: () => T | Promise<T>): Promise<T>
 }
 
-export interface InspectedParts extends IdleParts {
+interface InspectedParts extends IdleParts {
   readonly catalogs: CatalogSource
   readonly storage: Storage
 }

@@ -15,7 +15,7 @@ import type { RefuseWebhook } from '../../../net/outbound/webhook-dial.js'
 import type { ListenerAddress } from './webhook-listener.js'
 import type { WebhookSpec } from './webhook-spec.js'
 
-export type SlotKind = 'token' | 'authorization' | 'imagePolicy'
+type SlotKind = 'token' | 'authorization' | 'imagePolicy'
 
 /** Failed calls are repeated as often as without a test kit, but soon. */
 const retryMs = 1
