@@ -7,7 +7,7 @@ import { ServerProcess } from '../kit/server-process.js'
 import { Load } from './load.js'
 import { minimaOf, type Point, type Trend, trendOf } from './trend.js'
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly seconds: number
   readonly sampleSeconds: number
   readonly rate: number
@@ -119,7 +119,7 @@ function lineOf({ atMs, requests, ownBytes, fileBytes, descriptors, threads }: S
   return `${cells.join(' ')} ${String(descriptors).padStart(12)} ${String(threads).padStart(8)}`
 }
 
-export interface GrowthLimits {
+interface GrowthLimits {
   /** Allowed growth after the warm-up, as a share of the memory. */
   readonly memoryShare: number
   readonly memoryBytes: number

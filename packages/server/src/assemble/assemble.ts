@@ -1,8 +1,9 @@
 // The composition root: creates every component of the server once, in the order of their dependencies.
 
 import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { CleanupStack } from '@cluster-apiserver/api/base/async/cleanup-stack.js'
-import { realTime, steadyClock } from '@cluster-apiserver/api/base/clock.js'
+import { realTime, steadyClock, timerMs } from '@cluster-apiserver/api/base/clock.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { eventTokenBuckets } from '../admission/plugins/event-rate-limit.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
@@ -22,11 +23,11 @@ import { createFoundation, type Foundation } from './create-foundation.js'
 import { createListener, type ServerState, type Workers } from './create-listener.js'
 import { createWebhooks } from './create-webhooks.js'
 import type { AssembledServer } from './embedding/assembled-server.js'
-import { gracefulClose } from './graceful-shutdown.js'
 import { openPort } from './open-port.js'
 import type { OpenPort } from './processes/open-workers-port.js'
 import type { ProcessRole } from './processes/process-role.js'
 import { registerApiServer } from './register-apiserver.js'
+import type { RunningServer } from './running-server.js'
 import { publicAddress } from './serving-options.js'
 import type { SharedParts, StartContext } from './start-context.js'
 import { type RunningControllers, startControllers } from './start-controllers.js'
@@ -85,7 +86,7 @@ async function open(context: StartContext): Promise<AssembledServer> {
     controllers.begin()
   }
   const controlled = testkit?.control?.attach(listener, cleanup) ?? listener
-  const first = parent === undefined ? controlled : afterFirst(begin, controlled)
+  const first = parent === undefined ? controlled : beginBeforeFirstRequest(begin, controlled)
   const port = await (primaryPort?.() ?? openPort(context, { listener: first, certificate, trust, store, state }))
   const url = serverUrl(port.address, port.port)
   state.address = publicAddress(settings.serving, url)
@@ -96,8 +97,8 @@ async function open(context: StartContext): Promise<AssembledServer> {
   const { identity } = settings
   const adminFolder = role?.kind === 'worker' ? undefined : settings.dataDir
   const clientConfiguration = renderAdminKubeconfig({ identity, url, caPem, credential })
-  const forget = forgetter(engine, eventRates)
-  const share = sharing(settings, foundation, { registration, controllers, port })
+  const forget = eventForgetter(engine, eventRates)
+  const share = partsForForks(settings, foundation, { registration, controllers, port })
   return {
     address: port.address,
     port: port.port,
@@ -118,21 +119,21 @@ async function open(context: StartContext): Promise<AssembledServer> {
   }
 }
 
-/** Forgets events and their rates, after a reset of the objects. */
-const forgetter = (engine: Engine, rates: ReturnType<typeof eventTokenBuckets>) => (): void => {
+/** After a reset of the objects, events must not be counted as repeated or too frequent. */
+const eventForgetter = (engine: Engine, rates: ReturnType<typeof eventTokenBuckets>) => (): void => {
   rates.clear()
   forgetEvents(engine)
 }
 
-interface SharedLater {
+interface StartedParts {
   readonly registration: { readonly holder: string }
   readonly controllers: Pick<RunningControllers, 'isIdle'>
   readonly port: Pick<OpenPort, 'handshakes'>
 }
 
-/** What forks share. A certificate of files is read again, because the server reloads it. */
-const sharing =
-  (settings: Settings, foundation: Foundation, { registration, controllers, port }: SharedLater) =>
+/** Parts that forks share. A fork reads certificate files itself, because each server reloads them. */
+const partsForForks =
+  (settings: Settings, foundation: Foundation, { registration, controllers, port }: StartedParts) =>
   (snapshot: MemorySnapshot): SharedParts => ({
     snapshot,
     catalog: foundation.catalog,
@@ -144,8 +145,7 @@ const sharing =
     isIdle: controllers.isIdle(),
   })
 
-/** Calls `begin` before the first request. */
-function afterFirst(begin: () => void, serve: RequestListener): RequestListener {
+function beginBeforeFirstRequest(begin: () => void, serve: RequestListener): RequestListener {
   let hasBegun = false
   return (request, response) => {
     if (!hasBegun) begin()
@@ -179,3 +179,26 @@ function createWorkers({ settings, logger, cleanup }: StartContext, engine: Engi
   engine.steps = steps
   return { pool, steps }
 }
+
+/** `failReadiness` runs first. `immediately` skips the delay, and `cutRequests` then ends open requests. */
+export function gracefulClose(
+  { settings, cleanup }: StartContext,
+  { failReadiness, cutRequests }: { readonly failReadiness: () => void; readonly cutRequests: () => void },
+): RunningServer['close'] {
+  const { shutdownDelayMs } = settings.timeouts
+  const forced = new AbortController()
+  return async ({ immediately = false } = {}) => {
+    failReadiness()
+    if (immediately) {
+      forced.abort()
+      cutRequests()
+    } else if (shutdownDelayMs > 0) await delay(shutdownDelayMs, forced.signal)
+    await cleanup.close()
+  }
+}
+
+/** Resolves early when the signal aborts. */
+const delay = (ms: number, signal: AbortSignal): Promise<void> =>
+  setTimeout(timerMs(ms), undefined, { signal }).catch((thrown: unknown) => {
+    if (!signal.aborted) throw thrown
+  })

@@ -135,13 +135,14 @@ const entryOf = ({ entry: { key, revision, value } }: StoredObject) => ({ key, r
 const inputOf = async ({ conversion }: Resource, { stored, object }: LiveObject): Promise<LiveInput> =>
   conversion === undefined ? { entry: entryOf(stored) } : { object: await packed(object) }
 
-async function inOwnTurn<T>(work: () => T): Promise<T> {
+/** Packing blocks the event loop for some milliseconds: each gets a turn of its own. */
+async function inNextTurn<T>(work: () => T): Promise<T> {
   await turnBudget.nextTurn()
   return work()
 }
 
-const packed = (object: object, schema?: StructNode): Promise<Packed> => inOwnTurn(() => pack(object, schema))
-const unpacked = (object: Packed): Promise<ApiObject> => inOwnTurn(() => unpack(object))
+const packed = (object: object, schema?: StructNode): Promise<Packed> => inNextTurn(() => pack(object, schema))
+const unpacked = (object: Packed): Promise<ApiObject> => inNextTurn(() => unpack(object))
 
 const noRequest = { subresource: undefined, namespace: '', name: '', options: {}, now: 0, userAgent: '', conversions: [] }
 

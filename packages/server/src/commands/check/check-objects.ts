@@ -300,7 +300,7 @@ const namespaceMetadata = (name: string, identity: Identity): NonNullable<ApiObj
   labels: { [identity.label('metadata.name')]: name },
 })
 
-export function partsOfPath(path: string): readonly string[] {
+function partsOfPath(path: string): readonly string[] {
   const parts: string[] = []
   const pattern = /\[([^\]]*)\]|[^.[\]]+/g
   for (let match = pattern.exec(path); match !== null; match = pattern.exec(path)) parts.push(match[1] ?? match[0])

@@ -28,12 +28,12 @@ import {
   parseIndex,
   type SelectorIndex,
   spliceAndFlagsOf,
+  spliceMask,
 } from './entry-header.js'
 
 /** Flags in the upper bits of the splice: the JSON has numbers too long for JSON.parse, or null fields. */
 const longNumberFlag = 0x8000_0000
 const nullFlag = 0x4000_0000
-const spliceMask = 0x3fff_ffff
 
 export type StoredKind = Pick<
   Resource,
