@@ -178,23 +178,26 @@ export class ObjectStore {
     return this.hub.size
   }
 
-  /** Resolves with a revision at which reads see all writes acknowledged by any replica before. `call` can abort the wait. */
-  async readIndex(call?: Pick<Call, 'waitFor'>): Promise<number> {
+  /** A revision at which reads see all writes acknowledged by any replica before. `call` can abort the wait. */
+  readIndex(call?: Pick<Call, 'waitFor'>): number | Promise<number> {
+    const index = this.storage.readIndex()
+    return typeof index === 'number' ? index : this.#waitForIndex(index, call)
+  }
+
+  async #waitForIndex(index: Promise<number>, call: Pick<Call, 'waitFor'> | undefined): Promise<number> {
     const startMs = performance.now()
     try {
-      const index = this.storage.readIndex()
-      // Memory and LMDB resolve at once; waitFor would create an AbortController for every request.
-      const immediate = await Promise.race([index, undefined])
-      if (immediate !== undefined) return immediate
-      return await (call?.waitFor(index) ?? index).finally(() => this.counters.of('').observe('readIndex', startMs))
+      return await (call?.waitFor(index) ?? index)
     } catch (thrown) {
       throw toApiError(thrown, 'be read consistently')
+    } finally {
+      this.counters.of('').observe('readIndex', startMs)
     }
   }
 
   /** Reason why the storage is unhealthy, recent failed writes included; undefined if it is healthy. */
   async check(timeoutMs: number): Promise<string | undefined> {
-    const problem = await errorWithin(timeoutMs, this.storage.readIndex())
+    const problem = await errorWithin(timeoutMs, Promise.resolve(this.storage.readIndex()))
     if (problem !== undefined) return problem
     const { text, atMs } = this.lastProblem ?? { text: '', atMs: Number.NEGATIVE_INFINITY }
     return this.options.clock.now() - atMs < problemLastsMs ? text : undefined
