@@ -44,7 +44,8 @@ const validateMatchResources = (match: MatchResources, field: string): readonly 
   joined(
     validateMatchPolicy(match.matchPolicy, `${field}.matchPolicy`),
     validateLabelSelector(match.namespaceSelector, `${field}.namespaceSelector`),
-    validateLabelSelector(match.objectSelector, `${field}.objectSelector`),
+    // The field name of kube-apiserver.
+    validateLabelSelector(match.objectSelector, `${field}.labelSelector`),
     checkEach(match.resourceRules, `${field}.resourceRules`, validateNamedRule),
     checkEach(match.excludeResourceRules, `${field}.excludeResourceRules`, validateNamedRule),
   )

@@ -92,13 +92,11 @@ function refuseMalformed(request: HttpRequest, response: HttpResponse): void {
   response.end(text)
 }
 
-/** The client's Audit-ID header, if it has 1 to 256 characters; otherwise a new id. */
+/** The client's Audit-ID header, whatever its length, or a new id. */
 function auditIdOf({ headers }: HttpRequest): string {
   const clientId = headers['audit-id']
-  return typeof clientId === 'string' && clientId !== '' && clientId.length <= maxAuditIdCharacters ? clientId : newAuditId()
+  return typeof clientId === 'string' && clientId !== '' ? clientId : newAuditId()
 }
-
-const maxAuditIdCharacters = 256
 
 const ignore = (): void => undefined
 
