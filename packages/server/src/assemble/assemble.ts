@@ -1,9 +1,8 @@
 // The composition root: creates every component of the server once, in the order of their dependencies.
 
 import { existsSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { CleanupStack } from '@cluster-apiserver/api/base/async/cleanup-stack.js'
-import { realTime, steadyClock, timerMs } from '@cluster-apiserver/api/base/clock.js'
+import { realTime, steadyClock } from '@cluster-apiserver/api/base/clock.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { eventTokenBuckets } from '../admission/plugins/event-rate-limit.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
@@ -23,11 +22,11 @@ import { createFoundation, type Foundation } from './create-foundation.js'
 import { createListener, type ServerState, type Workers } from './create-listener.js'
 import { createWebhooks } from './create-webhooks.js'
 import type { AssembledServer } from './embedding/assembled-server.js'
+import { gracefulClose } from './graceful-shutdown.js'
 import { openPort } from './open-port.js'
 import type { OpenPort } from './processes/open-workers-port.js'
 import type { ProcessRole } from './processes/process-role.js'
 import { registerApiServer } from './register-apiserver.js'
-import type { RunningServer } from './running-server.js'
 import { publicAddress } from './serving-options.js'
 import type { SharedParts, StartContext } from './start-context.js'
 import { type RunningControllers, startControllers } from './start-controllers.js'
@@ -179,26 +178,3 @@ function createWorkers({ settings, logger, cleanup }: StartContext, engine: Engi
   engine.steps = steps
   return { pool, steps }
 }
-
-/** `failReadiness` runs first. `immediately` skips the delay, and `cutRequests` then ends open requests. */
-export function gracefulClose(
-  { settings, cleanup }: StartContext,
-  { failReadiness, cutRequests }: { readonly failReadiness: () => void; readonly cutRequests: () => void },
-): RunningServer['close'] {
-  const { shutdownDelayMs } = settings.timeouts
-  const forced = new AbortController()
-  return async ({ immediately = false } = {}) => {
-    failReadiness()
-    if (immediately) {
-      forced.abort()
-      cutRequests()
-    } else if (shutdownDelayMs > 0) await delay(shutdownDelayMs, forced.signal)
-    await cleanup.close()
-  }
-}
-
-/** Resolves early when the signal aborts. */
-const delay = (ms: number, signal: AbortSignal): Promise<void> =>
-  setTimeout(timerMs(ms), undefined, { signal }).catch((thrown: unknown) => {
-    if (!signal.aborted) throw thrown
-  })

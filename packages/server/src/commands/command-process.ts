@@ -1,4 +1,4 @@
-// What all subcommands share: exit codes, --help, errors, and the parts of the Node.js process that they use, which tests replace.
+// The frame of all subcommands: exit codes, --help, errors, and the parts of the Node.js process that they use, which tests replace.
 
 import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { escapeTerminalControls } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'

@@ -182,7 +182,7 @@ function addBounded(digests: Set<string>, digest: string): void {
 const timesText = (matched: number): string =>
   matched === 0 ? 'nothing matched' : `matched ${matched === 1 ? 'once' : `${matched} times`}`
 
-/** What a fault rule sees of a request. */
+/** The attributes of a request that fault rules match. */
 interface FaultRequest {
   readonly isResource: boolean
   readonly verb: string

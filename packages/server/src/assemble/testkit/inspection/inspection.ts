@@ -1,4 +1,4 @@
-// What a test can see of a server: its requests, whether it is idle, the history of objects, and what clients left open.
+// Inspection of a server by tests: its requests, whether it is idle, the history of objects, and connections that clients left open.
 
 import type { Call } from '@cluster-apiserver/api/api/call.js'
 import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'

@@ -116,7 +116,7 @@ interface ImageReviewStatus {
 
 export type ReviewFunction<Kind extends WebhookKind = WebhookKind> = ReviewMethods[Kind]
 
-/** What a webhook of the kind is sent: `request` of an AdmissionReview or ConversionReview, `spec` of another review. */
+/** The content of a review that a webhook of the kind receives: `request` of an AdmissionReview or ConversionReview, `spec` of another review. */
 export type ReviewRequest<Kind extends WebhookKind = WebhookKind> = {
   readonly validating: AdmissionReviewRequest
   readonly mutating: AdmissionReviewRequest
