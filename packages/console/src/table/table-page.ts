@@ -2,10 +2,10 @@
 
 import type { ServedResource } from '@cluster-apiserver/client/browser.js'
 import { button, element, replaceChildren } from '../dom/element.js'
-import { countText } from '../dom/format.js'
 import type { Session } from '../session/session.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import { createRoute, listRoute, objectRoute } from '../shell/route.js'
+import { countText } from '../ui/format.js'
 import { type Column, followTable, type RowChange, type TableState } from './live-table.js'
 import { RowOrder, type SortOrder, serverOrder } from './row-order.js'
 import { type ShownColumn, VirtualRows } from './virtual-rows.js'

@@ -1,7 +1,8 @@
 // A table with any number of rows. Only visible rows are elements, which are reused while the user scrolls.
 
-import { element, visibleText } from '../dom/element.js'
-import { ageText, cellText } from '../dom/format.js'
+import { element } from '../dom/element.js'
+import { ageText, cellText } from '../ui/format.js'
+import { visibleText } from '../ui/visible-text.js'
 import type { Column, Row } from './live-table.js'
 
 const overscan = 6

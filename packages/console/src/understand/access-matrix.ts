@@ -4,7 +4,7 @@ import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import { element, replaceChildren } from '../dom/element.js'
 import { plainTable } from '../object/overview.js'
 import type { Session } from '../session/session.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import { review } from './rbac-rules.js'
 
 const columns = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const

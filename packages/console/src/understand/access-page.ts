@@ -2,7 +2,7 @@
 
 import { button, element, replaceChildren } from '../dom/element.js'
 import { plainTable } from '../object/overview.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import type { PageContext } from '../shell/page-context.js'
 import { objectRoute, routeTo } from '../shell/route.js'
 import { accessMatrix } from './access-matrix.js'

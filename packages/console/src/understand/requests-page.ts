@@ -1,10 +1,10 @@
 // The last requests of this tab, each as a curl and a clusterctl command.
 
 import { button, element, replaceChildren } from '../dom/element.js'
-import { bytesText, timeText } from '../dom/format.js'
 import { plainTable } from '../object/overview.js'
 import type { RecordedRequest } from '../session/recorded-requests.js'
 import type { PageContext } from '../shell/page-context.js'
+import { bytesText, timeText } from '../ui/format.js'
 import { asClusterctl, asCurl } from './request-commands.js'
 
 const redrawMs = 250

@@ -2,10 +2,10 @@
 
 import { isClientError } from '@cluster-apiserver/client/browser.js'
 import { element, replaceChildren } from '../dom/element.js'
-import { bytesText, countText } from '../dom/format.js'
 import { plainTable } from '../object/overview.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import type { PageContext } from '../shell/page-context.js'
+import { bytesText, countText } from '../ui/format.js'
 import { readMetrics, type Sample, sumOf } from './metrics-text.js'
 import { Plot } from './plot.js'
 
@@ -158,8 +158,10 @@ export function showServer(host: HTMLElement, { session, signal }: PageContext):
       drawLevels(metrics)
       drawStored(metrics)
     } catch (thrown) {
+      // Leaving the page rejects with the reason of the abort, which is no ClientError.
+      if (signal.aborted) return
       if (!isClientError(thrown)) throw thrown
-      if (!signal.aborted) replaceChildren(problem, errorPanel(thrown, 'The metrics cannot be read'))
+      replaceChildren(problem, errorPanel(thrown, 'The metrics cannot be read'))
     }
   }
 

@@ -1,0 +1,143 @@
+// The frame of all pages: header, list of kinds, and the page of the current address. Handles the keyboard shortcuts.
+
+import type { ServedResource } from '@cluster-apiserver/client/browser.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { showCreate } from '../change/create-page.js'
+import { showObject } from '../object/object-page.js'
+import { useSession } from '../session/session-context.js'
+import { showTable } from '../table/table-page.js'
+import { useSubscription } from '../ui/hooks.js'
+import { visibleText } from '../ui/visible-text.js'
+import { Home } from './home.js'
+import { KindList } from './kind-list.js'
+import { Legacy } from './legacy.js'
+import { Notices } from './notices.js'
+import { pages } from './pages.js'
+import { findResource, type Route, routeTo } from './route.js'
+import { useRoute } from './use-route.js'
+
+export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
+  const session = useSession()
+  // A page of a kind that did not exist a moment ago appears.
+  useSubscription((listener) => session.onKinds(listener), [session])
+  const route = useRoute()
+  const [showsKinds, setShowsKinds] = useState(false)
+  const filter = useRef<HTMLInputElement>(null)
+  const main = useRef<HTMLElement>(null)
+  const [id = ''] = route.path
+  const resource = isOfResource(id) ? findResource(session.resources, route.path.slice(1)) : undefined
+  const address = location.hash
+  useEffect(() => setShowsKinds(false), [address])
+  useEffect(() => {
+    document.title = visibleText(`${titleOf(route, resource)} · Console`)
+  })
+  useShortcuts(() => {
+    setShowsKinds(true)
+    // After the list is shown.
+    requestAnimationFrame(() => filter.current?.select())
+  })
+  return (
+    <div class={showsKinds ? 'shell shows-kinds' : 'shell'}>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <header class="top">
+        <button type="button" class="menu" aria-controls="kinds" aria-expanded={showsKinds} onClick={() => setShowsKinds(!showsKinds)}>
+          Kinds
+        </button>
+        <a class="brand" href={routeTo([])}>
+          Console
+        </a>
+        <nav class="pages" aria-label="Pages">
+          {pages.map((page) => (
+            <a key={page.id} href={routeTo([page.id])} aria-current={page.id === id ? 'page' : undefined}>
+              {page.title}
+            </a>
+          ))}
+        </nav>
+        <span class="user" title="Authenticated user">
+          {session.user}
+        </span>
+        <button type="button" onClick={onSignOut}>
+          Sign out
+        </button>
+      </header>
+      <KindList current={resource} namespace={route.query.get('namespace') ?? ''} filterRef={filter} />
+      <main id="main" tabIndex={-1} ref={main}>
+        <PageOf key={address} route={route} resource={resource} />
+      </main>
+      <Notices />
+    </div>
+  )
+}
+
+const isOfResource = (id: string): boolean => id === 'list' || id === 'object' || id === 'create'
+
+function PageOf({ route, resource }: { readonly route: Route; readonly resource: ServedResource | undefined }) {
+  const session = useSession()
+  const [id = '', , , , fourth, fifth = ''] = route.path
+  const { query } = route
+  const page = pages.find((each) => each.id === id)
+  if (page !== undefined) return <page.Page route={route} />
+  if (!isOfResource(id))
+    return (
+      <div class="page">
+        <Home />
+      </div>
+    )
+  if (resource === undefined)
+    return (
+      <div class="page">
+        <p class="empty">The server does not serve {route.path.slice(1, 4).join('/')}.</p>
+      </div>
+    )
+  if (id === 'create')
+    return <Legacy show={(host, signal) => showCreate(host, { session, resource, namespace: query.get('namespace') ?? '', signal })} />
+  if (id === 'object') {
+    const namespace = fourth === '-' ? undefined : fourth
+    return (
+      <Legacy
+        show={(host, signal) => showObject(host, { session, resource, namespace, name: fifth, tab: query.get('tab') ?? '', signal })}
+      />
+    )
+  }
+  return (
+    <Legacy
+      show={async (host, signal) => {
+        const namespaces = resource.namespaced ? await session.namespaces() : []
+        if (!signal.aborted) showTable(host, { session, resource, query, namespaces, signal })
+      }}
+    />
+  )
+}
+
+function useShortcuts(showKinds: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target, defaultPrevented } = event
+      const isTyping = target instanceof HTMLElement && (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName))
+      if (key === 'Escape' && isTyping && !defaultPrevented) {
+        target.blur()
+        return
+      }
+      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return
+      const search = document.querySelector<HTMLInputElement>('#search')
+      if (key === '/' && search !== null) {
+        event.preventDefault()
+        search.focus()
+      } else if (key === 'g') {
+        event.preventDefault()
+        showKinds()
+      }
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function titleOf({ path }: Route, resource: ServedResource | undefined): string {
+  const [id = '', , , , , name] = path
+  return name !== undefined && id === 'object'
+    ? `${resource?.kind ?? ''} ${name}`
+    : (resource?.kind ?? pages.find((each) => each.id === id)?.title ?? 'Kinds')
+}
