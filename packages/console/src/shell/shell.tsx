@@ -2,7 +2,7 @@
 
 import type { ServedResource } from '@cluster-apiserver/client/browser.js'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { showCreate } from '../change/create-page.js'
+import { CreatePage } from '../create/create-page.js'
 import { showObject } from '../object/object-page.js'
 import { useSession } from '../session/session-context.js'
 import { showTable } from '../table/table-page.js'
@@ -92,7 +92,11 @@ function PageOf({ route, resource }: { readonly route: Route; readonly resource:
       </div>
     )
   if (id === 'create')
-    return <Legacy show={(host, signal) => showCreate(host, { session, resource, namespace: query.get('namespace') ?? '', signal })} />
+    return (
+      <div class="page">
+        <CreatePage resource={resource} namespace={query.get('namespace') ?? ''} />
+      </div>
+    )
   if (id === 'object') {
     const namespace = fourth === '-' ? undefined : fourth
     return (
