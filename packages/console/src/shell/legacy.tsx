@@ -11,7 +11,7 @@ export function Legacy({ show }: { readonly show: (host: HTMLElement, signal: Ab
     if (host.current !== null) show(host.current, controller.signal)
     return () => controller.abort()
   }, [])
-  return <div class="page" ref={host} />
+  return <div class="legacy" ref={host} />
 }
 
 export function errorPanel(error: unknown, title: string): HTMLElement {

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { CreatePage } from '../create/create-page.js'
 import { showObject } from '../object/object-page.js'
 import { useSession } from '../session/session-context.js'
-import { showTable } from '../table/table-page.js'
+import { TablePage } from '../table/table-page.js'
 import { useSubscription } from '../ui/hooks.js'
 import { visibleText } from '../ui/visible-text.js'
 import { Home } from './home.js'
@@ -64,7 +64,9 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
       </header>
       <KindList current={resource} namespace={route.query.get('namespace') ?? ''} filterRef={filter} />
       <main id="main" tabIndex={-1} ref={main}>
-        <PageOf key={address} route={route} resource={resource} />
+        <div class="page">
+          <PageOf key={address} route={route} resource={resource} />
+        </div>
       </main>
       <Notices />
     </div>
@@ -79,40 +81,17 @@ function PageOf({ route, resource }: { readonly route: Route; readonly resource:
   const { query } = route
   const page = pages.find((each) => each.id === id)
   if (page !== undefined) return <page.Page route={route} />
-  if (!isOfResource(id))
-    return (
-      <div class="page">
-        <Home />
-      </div>
-    )
-  if (resource === undefined)
-    return (
-      <div class="page">
-        <p class="empty">The server does not serve {route.path.slice(1, 4).join('/')}.</p>
-      </div>
-    )
-  if (id === 'create')
-    return (
-      <div class="page">
-        <CreatePage resource={resource} namespace={query.get('namespace') ?? ''} />
-      </div>
-    )
-  if (id === 'object') {
-    const namespace = fourth === '-' ? undefined : fourth
+  if (!isOfResource(id)) return <Home />
+  if (resource === undefined) return <p class="empty">The server does not serve {route.path.slice(1, 4).join('/')}.</p>
+  const namespace = id === 'object' ? (fourth === '-' ? undefined : fourth) : (query.get('namespace') ?? '')
+  if (id === 'create') return <CreatePage resource={resource} namespace={namespace ?? ''} />
+  if (id === 'object')
     return (
       <Legacy
         show={(host, signal) => showObject(host, { session, resource, namespace, name: fifth, tab: query.get('tab') ?? '', signal })}
       />
     )
-  }
-  return (
-    <Legacy
-      show={async (host, signal) => {
-        const namespaces = resource.namespaced ? await session.namespaces() : []
-        if (!signal.aborted) showTable(host, { session, resource, query, namespaces, signal })
-      }}
-    />
-  )
+  return <TablePage resource={resource} query={query} />
 }
 
 function useShortcuts(showKinds: () => void): void {

@@ -1,6 +1,6 @@
 // Hooks that all pages use: tasks that end with their component, loaded values, and subscriptions.
 
-import { useEffect, useReducer, useState } from 'preact/hooks'
+import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 type Inputs = readonly unknown[]
 
@@ -33,10 +33,45 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, inputs: 
   return { value, error }
 }
 
+const pollMs = 3000
+const slowestPollMs = 30_000
+
+/** Loads again and again while the tab is visible. */
+export function usePolled<T>(load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, error: undefined })
+  useTask(async (signal) => {
+    for (let waitMs = pollMs; !signal.aborted; await new Promise((resolve) => setTimeout(resolve, waitMs))) {
+      if (document.visibilityState !== 'visible') continue
+      const beganMs = performance.now()
+      const next = await load(signal).then(
+        (value) => ({ value, error: undefined }),
+        (error: unknown) => ({ value: undefined, error }),
+      )
+      if (!signal.aborted) setLoaded(next)
+      // Responses of a large server take long: they get at most a tenth of its time.
+      waitMs = Math.min(Math.max(pollMs, 10 * (performance.now() - beganMs)), slowestPollMs)
+    }
+  }, [])
+  return loaded
+}
+
 /** Returns the function that draws the component again. */
 export function useRedraw(): () => void {
   const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0)
   return () => redraw(undefined)
+}
+
+/** Returns the function that draws the component again in the next frame, once for all calls. */
+export function useFrameRedraw(): () => void {
+  const redraw = useRedraw()
+  const frame = useRef<number | undefined>(undefined)
+  useEffect(() => () => cancelAnimationFrame(frame.current ?? 0), [])
+  return useCallback(() => {
+    frame.current ??= requestAnimationFrame(() => {
+      frame.current = undefined
+      redraw()
+    })
+  }, [])
 }
 
 /** Draws the component again at each notification. */
