@@ -12,10 +12,11 @@ import { messageOf, problemsOf } from '../change/send-change.js'
 import type { Problem } from '../change/yaml-editor.js'
 import { withoutManagedFields } from '../object/object-context.js'
 import { lineText, yamlLines } from '../object/yaml-lines.js'
+import { isPolicyDenial, keepDraft } from '../policies/draft.js'
 import { useSession } from '../session/session-context.js'
 import { ErrorPanel } from '../shell/error-panel.js'
 import { showNotice } from '../shell/notices.js'
-import { objectRoute } from '../shell/route.js'
+import { objectRoute, routeTo } from '../shell/route.js'
 import { useLoaded } from '../ui/hooks.js'
 import { type Example, examplesOf } from './examples.js'
 import { ObjectForm } from './object-form.js'
@@ -45,6 +46,7 @@ export function CreatePage({ resource, namespace }: CreatePageProps) {
 }
 
 interface Sent {
+  readonly text: string
   readonly isDryRun: boolean
   readonly object?: unknown
   readonly created?: DynamicObject
@@ -69,13 +71,13 @@ function NewObject({ resource, namespace, schema }: CreatePageProps & { readonly
       const target = resource.namespaced ? (object?.metadata?.namespace ?? namespace) : undefined
       const collection = session.client.collection<DynamicObject>(resource, target === '' ? 'default' : target)
       const created = await collection.create(object, { dryRun: isDryRun, fieldManager, fieldValidation: 'Strict' })
-      setSent({ isDryRun, object, created })
+      setSent({ isDryRun, text, object, created })
       if (isDryRun) return
       offerUndo(collection, created)
       location.hash = objectRoute(resource, created.metadata?.namespace, created.metadata?.name ?? '')
     } catch (thrown) {
       setProblems(problemsOf(thrown, scanYaml(text)))
-      setSent({ isDryRun, error: thrown })
+      setSent({ isDryRun, text, error: thrown })
     }
   }
   return (
@@ -149,9 +151,20 @@ function FormOf({ text, schema, onText }: FormOfProps) {
   return <ObjectForm schema={schema} object={object} onChange={(changed) => onText(writeYaml(changed as Json))} />
 }
 
-function Result({ sent: { isDryRun, object, created, error } }: { readonly sent: Sent }) {
+function Result({ sent: { isDryRun, text, object, created, error } }: { readonly sent: Sent }) {
   if (error !== undefined)
-    return <ErrorPanel error={error} title={isDryRun ? 'The server would refuse the object' : 'The server refused the object'} />
+    return (
+      <>
+        <ErrorPanel error={error} title={isDryRun ? 'The server would refuse the object' : 'The server refused the object'} />
+        {isPolicyDenial(messageOf(error)) && (
+          <p>
+            <a href={routeTo(['policies'])} onClick={() => keepDraft({ object: text, operation: 'CREATE' })}>
+              Which expression, with which values?
+            </a>
+          </p>
+        )}
+      </>
+    )
   if (!isDryRun || created === undefined) return null
   const linesOf = (value: unknown): readonly string[] => yamlLines(value as Json).map(lineText)
   return (

@@ -15,7 +15,7 @@ export interface RequestAttributes {
   readonly namespace: string
   readonly user: User
   readonly dryRun: boolean
-  readonly options: { readonly kind?: string; readonly force?: unknown }
+  readonly options: { readonly kind?: string; readonly apiVersion?: string; readonly force?: unknown }
 }
 
 /** Empty optional fields are absent. */
