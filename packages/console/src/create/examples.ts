@@ -1,25 +1,13 @@
 // First objects of a kind to begin with: the required fields of its schema, and written examples where those alone say little.
 
-import { type GroupName, identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
+import { identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
 import { apiVersionOf, type DynamicObject, type ServedResource } from '@cluster-apiserver/client/browser.js'
 import type { KindSchema } from '../change/kind-schema.js'
-import { writtenExamples } from './written-examples.js'
+import { type Body, type WrittenExample, writtenExamples } from './written-examples.js'
 
 export interface Example {
   readonly title: string
   readonly object: DynamicObject
-}
-
-type Body = { readonly [field: string]: unknown }
-
-export interface WrittenExample {
-  readonly group: GroupName
-  readonly kind: string
-  /** Undefined: all versions. */
-  readonly version?: string
-  readonly title: string
-  /** `group`: API group of the kind. */
-  body(group: string): Body
 }
 
 /** Written examples first; the last one has the required fields of the schema. */

@@ -1,6 +1,18 @@
 // Written examples of built-in kinds. A test creates each of them.
 
-import type { WrittenExample } from './examples.js'
+import type { GroupName } from '@cluster-apiserver/api/api/identity.js'
+
+export type Body = { readonly [field: string]: unknown }
+
+export interface WrittenExample {
+  readonly group: GroupName
+  readonly kind: string
+  /** Undefined: all versions. */
+  readonly version?: string
+  readonly title: string
+  /** `group`: API group of the kind. */
+  body(group: string): Body
+}
 
 const labels = { app: 'example' }
 const image = 'registry.example.com/example:1.0'

@@ -3,6 +3,7 @@
 import type { Json } from '@cluster-apiserver/api/api/object.js'
 import { writeYaml } from '@cluster-apiserver/api/codec/yaml/write-yaml.js'
 import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
+import type { ServedResource } from '@cluster-apiserver/client/browser.js'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { examplesOf } from '../create/examples.js'
 import type { Session } from '../session/session.js'
@@ -106,26 +107,21 @@ async function tryDraft(session: Session, { draft, user, groups }: Attempt, sign
   }
 }
 
-function exampleDraft(session: Session): Draft {
-  const textOf = (kind: string): string => {
-    const resource = session.resources.find((each) => each.kind === kind)
-    const object = resource && examplesOf(resource, 'default', undefined)[0]?.object
-    return object === undefined ? '' : writeYaml(object as unknown as Json)
+function exampleDraft({ resources }: Session): Draft {
+  const policies = resources.find(({ kind }) => kind === 'ValidatingAdmissionPolicy')
+  // Servers that do not serve policies serve webhook configurations, which are in the same group.
+  const webhooks = resources.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')
+  const policyKind = policies ?? (webhooks && { ...webhooks, version: 'v1alpha1', kind: 'ValidatingAdmissionPolicy' })
+  return {
+    object: exampleText(resources.find(({ kind }) => kind === 'Deployment')),
+    policies: exampleText(policyKind),
+    operation: 'CREATE',
   }
-  return { object: textOf('Deployment'), policies: textOf('ValidatingAdmissionPolicy') || writeYaml(examplePolicy), operation: 'CREATE' }
 }
 
-/** For servers that do not serve policies. */
-const examplePolicy: Json = {
-  apiVersion: 'admissionregistration.k8s.io/v1alpha1',
-  kind: 'ValidatingAdmissionPolicy',
-  metadata: { name: 'example' },
-  spec: {
-    matchConstraints: {
-      resourceRules: [{ operations: ['CREATE', 'UPDATE'], apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'] }],
-    },
-    validations: [{ expression: 'object.spec.replicas <= 5', message: 'at most five replicas' }],
-  },
+function exampleText(resource: ServedResource | undefined): string {
+  const object = resource && examplesOf(resource, 'default', undefined)[0]?.object
+  return object === undefined ? '' : writeYaml(object as unknown as Json)
 }
 
 interface YamlFieldProps {

@@ -55,7 +55,7 @@ function Trial({ trial, isStored }: { readonly trial: PolicyTrial; readonly isSt
         <small class="count"> cost {countText(cost)}</small>
       </p>
       {expressions.length > 0 && (
-        <PlainTable titles={['Expression', 'Result', 'Cost', 'At worst', 'Values']}>
+        <PlainTable titles={['Expression', 'Result', 'Cost', 'Estimate', 'Values']}>
           {expressions.map((expression, i) => (
             <Expression key={`${i} ${expression.text}`} expression={expression} />
           ))}

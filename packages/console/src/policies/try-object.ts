@@ -55,6 +55,7 @@ export async function tryObject(session: Session, draft: Draft, user: TriedUser,
   const documents = documentsIn(draft.policies)
   const { bound, stored, notes } = await policiesOf(session, documents, signal)
   const { group, version } = resource
+  const identity = await session.client.identity({ signal })
   const names = { group, version, name: resource.resource, namespaced: resource.namespaced }
   const trials = await tryPolicies(
     bound,
@@ -67,7 +68,7 @@ export async function tryObject(session: Session, draft: Draft, user: TriedUser,
       namespace,
       user: { name: user.name, uid: '', groups: user.groups, extra: {} },
       dryRun: false,
-      options: { kind: optionKinds[draft.operation], apiVersion: 'meta.k8s.io/v1' },
+      options: { kind: optionKinds[draft.operation], apiVersion: `${identity.group({ stem: 'meta' })}/v1` },
       object: draft.operation === 'DELETE' ? undefined : (dryRun.object ?? typed),
       old: dryRun.old,
     },
