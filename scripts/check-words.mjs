@@ -24,7 +24,7 @@ const coinages = [
 ]
 
 const isChecked = (path) =>
-  /\.(?:ts|mjs|cjs|js|md)$|^bin\//.test(path) &&
+  /\.(?:tsx?|mjs|cjs|js|md)$|^bin\//.test(path) &&
   !/\.(?:test|contract|fixture)\.ts$|^test\/|\/test\/|^examples\/|^CHANGELOG\.md$|^scripts\/check-words\.mjs$/.test(path)
 
 const paths = execFileSync('git', ['ls-files'], { encoding: 'utf8', maxBuffer: 64 << 20 })

@@ -107,7 +107,7 @@ test('packages declare their dependencies, in the versions of the root', () => {
       .flatMap(({ imports }) => imports.filter((name) => !/^(?:\.|node:)/.test(name)).map(dependencyOf))
     assert.deepEqual(Object.keys(declared).sort(), [...new Set(used)].sort(), `packages/${folder}/package.json`)
     const versionOf = (name: string): string | undefined =>
-      packages.find((each) => each.name === name)?.version ?? root.dependencies?.[name]
+      packages.find((each) => each.name === name)?.version ?? root.dependencies?.[name] ?? root.devDependencies?.[name]
     expectNone(Object.entries(declared).flatMap(([name, wanted]) => (wanted === versionOf(name) ? [] : [`${folder}: ${name} ${wanted}`])))
     assert.equal(version, root.version)
   }
@@ -330,7 +330,7 @@ test('functions of the composition root are short', () => {
 test('file names are kebab-case', () => {
   expectNone(
     files
-      .filter(({ path }) => !/^packages\/[a-z]+\/src(?:\/[a-z0-9]+(?:-[a-z0-9]+)*)+(?:\.[a-z]+){0,2}\.ts$/.test(path))
+      .filter(({ path }) => !/^packages\/[a-z]+\/src(?:\/[a-z0-9]+(?:-[a-z0-9]+)*)+(?:\.[a-z]+){0,2}\.tsx?$/.test(path))
       .map(({ path }) => path),
   )
 })

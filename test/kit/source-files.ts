@@ -1,6 +1,6 @@
 // TypeScript sources of the project with their imports, for tests of the code structure.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { repoRoot } from './paths.js'
 
@@ -40,7 +40,7 @@ export const readSourceFiles = (): readonly SourceFile[] => Object.keys(packageN
 
 export function readFolder(folder: string): readonly SourceFile[] {
   return readdirSync(join(repoRoot, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => {
       const path = join(folder, name)
       const text = readFileSync(join(repoRoot, path), 'utf8')
@@ -58,7 +58,12 @@ export function roomOf(path: string): string {
 
 /** Path of the imported file, from the root of the repository; undefined for Node.js and third-party modules. */
 export function resolveImport(from: SourceFile, specifier: string): string | undefined {
-  if (specifier.startsWith('.')) return join(dirname(from.path), specifier).replace(/\.js$/, '.ts')
+  if (specifier.startsWith('.')) return sourceOf(join(dirname(from.path), specifier))
   const owner = Object.entries(packageNames).find(([, name]) => specifier.startsWith(`${name}/`))
-  return owner && `packages/${owner[0]}/src${specifier.slice(owner[1].length)}`.replace(/\.js$/, '.ts')
+  return owner && sourceOf(`packages/${owner[0]}/src${specifier.slice(owner[1].length)}`)
+}
+
+function sourceOf(module: string): string {
+  const withJsx = module.replace(/\.js$/, '.tsx')
+  return existsSync(join(repoRoot, withJsx)) ? withJsx : module.replace(/\.js$/, '.ts')
 }

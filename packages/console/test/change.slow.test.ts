@@ -147,7 +147,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
       () => area.inputValue(),
       (text) => text.includes('color: red'),
     )
-    await area.fill((await area.inputValue()).replace('name: new', 'name: first'))
+    await area.fill((await area.inputValue()).replace('name: example', 'name: first'))
     await press(page, 'Preview')
     await page.locator('.diff .added', { hasText: 'note: none' }).waitFor()
     await press(page, 'Create')

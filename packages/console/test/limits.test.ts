@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { KindSchema } from '../src/change/kind-schema.js'
 import { findConflicts } from '../src/change/object-changes.js'
-import { cellText } from '../src/dom/format.js'
 import type { Session } from '../src/session/session.js'
 import type { Row, RowChange } from '../src/table/live-table.js'
 import { compareCells, RowOrder } from '../src/table/row-order.js'
+import { cellText } from '../src/ui/format.js'
 
 const row = (name: string, cell: unknown): Row => ({
   key: name,

@@ -2,7 +2,7 @@
 
 import { element, replaceChildren } from '../dom/element.js'
 import type { ObjectContext } from '../object/object-context.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import { KindSchema } from './kind-schema.js'
 
 type Path = readonly (string | number)[]

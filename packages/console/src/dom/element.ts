@@ -1,5 +1,7 @@
 // Creates elements. Text enters the page as text nodes only, and attributes are set by name: no markup is parsed.
 
+import { visibleText } from '../ui/visible-text.js'
+
 type Child = Node | string | number | undefined | false
 
 type Listeners = { readonly [Type in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Type]) => void }
@@ -41,18 +43,5 @@ export function replaceChildren(parent: Element, ...children: readonly Child[]):
   append(parent, ...children)
 }
 
-/** Control characters, and characters that reorder or hide text. */
-const hidden =
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]/
-const hiddenAll = new RegExp(hidden.source, 'g')
-
-/** Shows hidden characters as escapes, such as `\u202e`: they could make a text look like another one. */
-export const visibleText = (text: string): string =>
-  hidden.test(text) ? text.replaceAll(hiddenAll, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
-
 export const button = (label: string, onClick: () => void, attributes: Attributes = {}): HTMLButtonElement =>
   element('button', { type: 'button', ...attributes, on: { click: onClick } }, label)
-
-/** Text up to the limit, with its length if it is longer. */
-export const shortened = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length.toLocaleString('en')} characters)`

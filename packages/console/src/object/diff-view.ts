@@ -1,7 +1,8 @@
 // Shows the differences between two texts, added and removed lines with signs and colors.
 
-import { element, shortened } from '../dom/element.js'
-import { countText } from '../dom/format.js'
+import { element } from '../dom/element.js'
+import { countText } from '../ui/format.js'
+import { shortened } from '../ui/visible-text.js'
 import { diffLines, hunksOf } from './line-diff.js'
 
 const maxShownLines = 2000

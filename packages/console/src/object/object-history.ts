@@ -1,7 +1,7 @@
 // The versions of an object that this page saw, with the difference of each step.
 
 import { element, replaceChildren } from '../dom/element.js'
-import { timeText } from '../dom/format.js'
+import { timeText } from '../ui/format.js'
 import { diffView } from './diff-view.js'
 import type { ObjectContext, ObjectVersion } from './object-context.js'
 

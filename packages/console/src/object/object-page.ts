@@ -5,7 +5,7 @@ import { type DynamicObject, isClientError, type ServedResource } from '@cluster
 import { showActions } from '../change/object-actions.js'
 import { element, replaceChildren } from '../dom/element.js'
 import type { Session } from '../session/session.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { errorPanel } from '../shell/legacy.js'
 import { listRoute, objectRoute } from '../shell/route.js'
 import { type ObjectContext, type ObjectTab, type ObjectVersion, withoutVersion } from './object-context.js'
 import { objectTabs } from './object-tabs.js'

@@ -1,10 +1,11 @@
 // The overview of an object: metadata, conditions, owners, and its events.
 
 import type { DynamicObject, ServedResource } from '@cluster-apiserver/client/browser.js'
-import { element, replaceChildren, shortened } from '../dom/element.js'
-import { ageText, cellText, countText } from '../dom/format.js'
-import { errorPanel } from '../shell/error-panel.js'
+import { element, replaceChildren } from '../dom/element.js'
+import { errorPanel } from '../shell/legacy.js'
 import { objectRoute } from '../shell/route.js'
+import { ageText, cellText, countText } from '../ui/format.js'
+import { shortened } from '../ui/visible-text.js'
 import type { ObjectContext, ObjectTab } from './object-context.js'
 
 export const overviewTab: ObjectTab = {

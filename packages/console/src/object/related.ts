@@ -3,8 +3,8 @@
 import { inParallel } from '@cluster-apiserver/api/base/async/in-parallel.js'
 import { isClientError, type PartialObjectMetadata, type ServedResource } from '@cluster-apiserver/client/browser.js'
 import { button, element, replaceChildren } from '../dom/element.js'
-import { countText } from '../dom/format.js'
 import { objectRoute } from '../shell/route.js'
+import { countText } from '../ui/format.js'
 import type { ObjectContext, ObjectTab } from './object-context.js'
 
 const concurrency = 4

@@ -1,7 +1,8 @@
 // Shows an object as YAML: lines with folding, long texts shortened, more lines on demand.
 
-import { button, element, replaceChildren, shortened } from '../dom/element.js'
-import { countText } from '../dom/format.js'
+import { button, element, replaceChildren } from '../dom/element.js'
+import { countText } from '../ui/format.js'
+import { shortened } from '../ui/visible-text.js'
 import type { FieldPath, YamlLine } from './yaml-lines.js'
 
 const pageLines = 1500

@@ -1,11 +1,14 @@
 // A session: the client with the token of this tab, the kinds that the server serves, and the user's name. Nothing is stored.
 
+import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import {
   Client,
   type Discovered,
   type DynamicObject,
   FetchTransport,
+  type Informer,
   isClientError,
+  type PartialObjectMetadata,
   type ServedResource,
 } from '@cluster-apiserver/client/browser.js'
 import { RecordedRequests, RecordingTransport } from './recorded-requests.js'
@@ -22,6 +25,7 @@ export class Session {
   private readonly controller = new AbortController()
   private readonly listeners = new Set<() => void>()
   private isExpired = false
+  private namespaceInformer: Informer<PartialObjectMetadata> | undefined
 
   /** Rejects with a StatusError if the server does not accept the token. */
   static async open(token: string, onExpired: () => void): Promise<Session> {
@@ -68,6 +72,17 @@ export class Session {
     const before = kindsOf(this.discovered)
     this.discovered = await this.client.served.all({ refresh: true })
     if (kindsOf(this.discovered) !== before) for (const listener of this.listeners) listener()
+  }
+
+  /** Names of the namespaces, kept up to date after the first call; empty if the user may not list them. */
+  async namespaces(): Promise<readonly string[]> {
+    const resource = this.resources.find((each) => each.resource === 'namespaces' && each.group === '')
+    if (this.namespaceInformer === undefined && resource !== undefined) {
+      this.namespaceInformer = this.client.collection(resource).metadata.inform({ signal: this.controller.signal })
+      this.namespaceInformer.ended.catch(() => undefined)
+    }
+    await this.namespaceInformer?.ready.catch(() => undefined)
+    return sortTexts((this.namespaceInformer?.list() ?? []).map(({ metadata }) => metadata?.name ?? ''))
   }
 
   close(): void {

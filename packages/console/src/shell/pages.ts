@@ -1,18 +1,21 @@
 // The pages of the header, in order.
 
-import { showAccess } from '../understand/access-page.js'
-import { showRequests } from '../understand/requests-page.js'
-import { showServer } from '../understand/server-page.js'
-import type { PageContext } from './page-context.js'
+import type { FunctionComponent } from 'preact'
+import { PoliciesPage } from '../policies/policies-page.js'
+import { AccessPage } from '../understand/access-page.js'
+import { RequestsPage } from '../understand/requests-page.js'
+import { ServerPage } from '../understand/server-page.js'
+import type { PageProps } from './page.js'
 
 interface Page {
   readonly id: string
   readonly title: string
-  show(host: HTMLElement, context: PageContext): void
+  readonly Page: FunctionComponent<PageProps>
 }
 
 export const pages: readonly Page[] = [
-  { id: 'access', title: 'Access', show: showAccess },
-  { id: 'requests', title: 'Requests', show: showRequests },
-  { id: 'server', title: 'Server', show: showServer },
+  { id: 'access', title: 'Access', Page: AccessPage },
+  { id: 'policies', title: 'Policies', Page: PoliciesPage },
+  { id: 'requests', title: 'Requests', Page: RequestsPage },
+  { id: 'server', title: 'Server', Page: ServerPage },
 ]

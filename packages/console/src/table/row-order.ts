@@ -1,7 +1,7 @@
 // The rows that a table shows, filtered and in order. Changes of single rows do not sort again; large sorts yield to the event loop.
 
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
-import { cellText } from '../dom/format.js'
+import { cellText } from '../ui/format.js'
 import type { Row, RowChange } from './live-table.js'
 
 /** Index of a column; `key`: namespace and name, the order of the server; `age`: by creation. */

@@ -2,9 +2,9 @@
 
 import type { DynamicObject } from '@cluster-apiserver/client/browser.js'
 import { type FieldOwner, listManagedFields } from '@cluster-apiserver/client/objects/field-managers.js'
-import { ageText } from '../dom/format.js'
 import type { FieldPath } from '../object/yaml-lines.js'
 import type { LineNote } from '../object/yaml-view.js'
+import { ageText } from '../ui/format.js'
 
 export type FieldOwners = ReadonlyMap<string, readonly FieldOwner[]>
 

@@ -5,9 +5,11 @@ export interface Sample {
   readonly value: number
 }
 
+export type Metrics = ReadonlyMap<string, readonly Sample[]>
+
 const maxSamples = 100_000
 
-export function readMetrics(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, readonly Sample[]> {
+export function readMetrics(text: string, wanted: ReadonlySet<string>): Metrics {
   const metrics = new Map<string, Sample[]>()
   let count = 0
   for (const line of text.split('\n')) {
