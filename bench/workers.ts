@@ -1,11 +1,17 @@
-// `node .build/bench/workers.js [--workers 1,2,4] [--seconds 3] [--rounds 3]`: CPU time per request of a server with worker processes,
-// all its processes together; throughput, latency of a single writer, and memory of a worker.
+// `node .build/bench/workers.js [--workers 1,2,4] [--seconds 3] [--rounds 3] [--only get]`: a server with worker processes. CPU time of all
+// its processes per request, without the client's, which shares the cores; memory of each process.
+//
+// Capacity: requests per second if clients were on other machines. Either all cores are busy or one process is.
 
-import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { ApiClient } from '../test/kit/api-client.js'
-import { configMapOf, configMaps, expectStatus } from '../test/kit/fixtures.js'
-import { ServerProcess } from '../test/kit/server-process.js'
+import { configMapOf, configMaps } from '../test/kit/fixtures.js'
+import { ServerProcess, statusOf } from '../test/kit/server-process.js'
+import { Connection, requestBytes } from './connection.js'
+import { cpuMicroseconds } from './cpu-time.js'
+import type { Served } from './load.js'
+import { jsonFrameEnd, Watchers, watcherCount } from './watchers.js'
+import { watchPathOf } from './workloads/watches.js'
 
 const { values } = parseArgs({
   options: {
@@ -16,122 +22,200 @@ const { values } = parseArgs({
   },
 })
 const counts = values.workers.split(',').map(Number)
-const ticksPerSecond = 100
+const durationMs = Number(values.seconds) * 1000
+/** V8 compiles the code of each process during this many requests. */
+const warmUpRequests = 20_000
+const maxWarmUpMs = 20_000
 
-const childrenOf = (pid: number): readonly number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-
-function cpuSeconds(pids: readonly number[]): number {
-  let ticks = 0
-  for (const pid of pids) {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    ticks += Number(fields[11]) + Number(fields[12])
-  }
-  return ticks / ticksPerSecond
-}
+/** Changes that watchers have not received yet. */
+const maxAhead = 16
 
 interface Result {
-  readonly cpuMicros: number
+  /** CPU time of all processes of the server. */
+  readonly serverMicros: number
+  /** CPU time of the busiest process. */
+  readonly busiestMicros: number
+  readonly clientMicros: number
   readonly perSecond: number
   readonly medianMs: number
+}
+
+class Subject {
+  readonly process: ServerProcess
+  readonly served: Served
+  #created = 0
+
+  private constructor(process: ServerProcess) {
+    const { ca, token = '' } = process.access
+    this.process = process
+    this.served = { pid: process.pid, port: process.port, ca, token }
+  }
+
+  static async start(workers: number): Promise<Subject> {
+    const subject = new Subject(await ServerProcess.start({ flags: [`--workers=${workers}`] }))
+    const connection = await Connection.open(subject.served)
+    await connection.exchange(subject.request('POST', '/api/v1/namespaces', { metadata: { name: 'made' } }))
+    for (let i = 0; i < 500; i++) await connection.exchange(subject.request('POST', configMaps('default'), configMapOf(`c-${i}`, { data })))
+    connection.close()
+    return subject
+  }
+
+  request(method: string, path: string, body?: unknown): Buffer {
+    return requestBytes(this.served, { method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+  }
+
+  create(): Buffer {
+    return this.request('POST', configMaps('made'), configMapOf(`n-${++this.#created}`, { data }))
+  }
+
+  get pids(): readonly number[] {
+    return [this.process.pid, ...this.process.workers]
+  }
 }
 
 interface Task {
   readonly name: string
   readonly clients: number
-  readonly run: (client: ApiClient, i: number) => Promise<unknown>
+  readonly next: (subject: Subject, counter: number) => Buffer
+  readonly expect: number
+  /** Path of watches that stay open; their events are counted instead of requests. */
+  readonly watched?: string
 }
 
 const data = { text: 'x'.repeat(900) }
-let created = 0
+const create = (subject: Subject): Buffer => subject.create()
 const allTasks: readonly Task[] = [
-  { name: 'get, 1 KB', clients: 16, run: async (client, i) => expectStatus(await client.get(configMaps('default', `c-${i % 500}`)), 200) },
-  { name: 'page of 500', clients: 8, run: async (client) => expectStatus(await client.get(`${configMaps('default')}?limit=500`), 200) },
+  { name: 'get, 1 KB', clients: 16, next: (subject, i) => subject.request('GET', configMaps('default', `c-${i % 500}`)), expect: 200 },
+  { name: 'page of 500', clients: 8, next: (subject) => subject.request('GET', `${configMaps('default')}?limit=500`), expect: 200 },
   {
-    name: 'create, 1 KB',
-    clients: 16,
-    run: async (client) => expectStatus(await client.post(configMaps('made'), configMapOf(`n-${++created}`, { data })), 201),
+    name: `watch event, 1 KB, ${watcherCount} watchers`,
+    clients: 4,
+    next: create,
+    expect: 201,
+    watched: configMaps('made'),
   },
+  { name: 'create, 1 KB', clients: 16, next: create, expect: 201 },
   {
     name: 'update, 1 KB',
     clients: 16,
-    run: async (client, i) =>
-      expectStatus(await client.put(configMaps('default', `c-${i % 500}`), configMapOf(`c-${i % 500}`, { data })), 200),
+    next: (subject, i) => subject.request('PUT', configMaps('default', `c-${i % 500}`), configMapOf(`c-${i % 500}`, { data })),
+    expect: 200,
   },
-  {
-    name: 'single writer',
-    clients: 1,
-    run: async (client) => expectStatus(await client.post(configMaps('made'), configMapOf(`n-${++created}`, { data })), 201),
-  },
+  { name: 'single writer', clients: 1, next: create, expect: 201 },
 ]
 
 const tasks = allTasks.filter(({ name }) => name.includes(values.only))
 
-async function measure(server: ServerProcess, { clients, run }: Task, seconds: number): Promise<Result> {
-  const pids = [server.pid, ...childrenOf(server.pid)]
-  const connections = Array.from({ length: clients }, () => new ApiClient(server.access))
-  let next = 0
-  await Promise.all(connections.map((client) => run(client, next++)))
-  const latencies: number[] = []
-  const cpuBefore = cpuSeconds(pids)
-  const beginMs = performance.now()
-  await Promise.all(
-    connections.map(async (client) => {
-      while (performance.now() - beginMs < seconds * 1000) {
-        const startMs = performance.now()
-        await run(client, next++)
-        latencies.push(performance.now() - startMs)
-      }
-    }),
-  )
-  const elapsed = (performance.now() - beginMs) / 1000
-  const cpu = cpuSeconds(pids) - cpuBefore
-  for (const client of connections) client.close()
-  latencies.sort((a, b) => a - b)
-  return {
-    cpuMicros: (cpu / latencies.length) * 1e6,
-    perSecond: latencies.length / elapsed,
-    medianMs: latencies[Math.floor(latencies.length / 2)] ?? 0,
+/** A watch without a version begins with the objects that exist, so it begins at the current one. */
+async function openWatchers(served: Served, path: string): Promise<Watchers> {
+  return Watchers.open(served, { path: await watchPathOf(served, path), pattern: jsonFrameEnd })
+}
+
+class Measurement {
+  readonly #subject: Subject
+  readonly #task: Task
+  readonly #connections: readonly Connection[]
+  readonly #watchers: Watchers | undefined
+  #counter = 0
+
+  private constructor(subject: Subject, task: Task, connections: readonly Connection[], watchers: Watchers | undefined) {
+    this.#subject = subject
+    this.#task = task
+    this.#connections = connections
+    this.#watchers = watchers
+  }
+
+  static async open(subject: Subject, task: Task): Promise<Measurement> {
+    const watchers = task.watched === undefined ? undefined : await openWatchers(subject.served, task.watched)
+    const connections = await Promise.all(Array.from({ length: task.clients }, () => Connection.open(subject.served)))
+    return new Measurement(subject, task, connections, watchers)
+  }
+
+  async run(isOver: (requests: number, elapsedMs: number) => boolean): Promise<Result> {
+    const watchers = this.#watchers
+    const { pids } = this.#subject
+    const framesBefore = watchers?.frames ?? 0
+    const latencies: number[] = []
+    const cpuBefore = pids.map(cpuMicroseconds)
+    const clientBefore = process.cpuUsage()
+    const beginMs = performance.now()
+    await Promise.all(
+      this.#connections.map(async (connection) => {
+        while (!isOver(latencies.length, performance.now() - beginMs)) {
+          const startMs = performance.now()
+          const status = await connection.exchange(this.#task.next(this.#subject, this.#counter++))
+          if (status !== this.#task.expect) throw new Error(`${this.#task.name}: the response was ${status}`)
+          latencies.push(performance.now() - startMs)
+          await watchers?.until(framesBefore + (latencies.length - maxAhead) * watcherCount)
+        }
+      }),
+    )
+    await watchers?.until(framesBefore + latencies.length * watcherCount)
+    const elapsedMs = performance.now() - beginMs
+    const used = pids.map((pid, i) => cpuMicroseconds(pid) - (cpuBefore[i] ?? 0))
+    const client = process.cpuUsage(clientBefore)
+    const units = watchers === undefined ? latencies.length : watchers.frames - framesBefore
+    return {
+      serverMicros: sum(used) / units,
+      busiestMicros: Math.max(...used) / units,
+      clientMicros: (client.user + client.system) / units,
+      perSecond: (units / elapsedMs) * 1000,
+      medianMs: median(latencies),
+    }
+  }
+
+  close(): void {
+    this.#watchers?.close()
+    for (const connection of this.#connections) connection.close()
   }
 }
 
-async function start(workers: number): Promise<ServerProcess> {
-  const server = await ServerProcess.start({ flags: [`--workers=${workers}`] })
-  expectStatus(await server.client.post('/api/v1/namespaces', { metadata: { name: 'made' } }), 201)
-  for (let i = 0; i < 500; i += 50)
-    await Promise.all(Array.from({ length: 50 }, (_, j) => server.client.post(configMaps('default'), configMapOf(`c-${i + j}`, { data }))))
-  return server
-}
-
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
 const results = new Map<string, Result[]>()
-const servers = await Promise.all(counts.map(start))
-for (let round = -1; round < Number(values.rounds); round++) {
-  for (const task of tasks) {
+const subjects = await Promise.all(counts.map((count) => Subject.start(count)))
+for (const task of tasks) {
+  const measurements: Measurement[] = []
+  for (const [i, subject] of subjects.entries()) {
+    const measurement = await Measurement.open(subject, task)
+    measurements.push(measurement)
+    await measurement.run((requests, ms) => requests >= warmUpRequests * (counts[i] ?? 1) || ms >= maxWarmUpMs)
+  }
+  for (let round = 0; round < Number(values.rounds); round++) {
     // The numbers of workers alternate, so that a busy machine affects them alike.
-    for (const [i, workers] of counts.entries()) {
-      const key = `${task.name}\t${workers}`
-      const result = await measure(servers[i] as ServerProcess, task, Number(values.seconds))
-      // The first round lets V8 compile the code of each process.
-      if (round >= 0) results.set(key, [...(results.get(key) ?? []), result])
+    for (const [i, measurement] of measurements.entries()) {
+      const key = `${task.name}\t${counts[i]}`
+      results.set(key, [...(results.get(key) ?? []), await measurement.run((_requests, ms) => ms >= durationMs)])
     }
   }
+  for (const measurement of measurements) measurement.close()
 }
-console.log('| request | workers | CPU of all processes | requests per second | median latency |\n|---|---:|---:|---:|---:|')
+
+const cores = availableParallelism()
+console.log(
+  `| request | workers | server CPU | busiest process | client CPU | requests/s with the client | capacity of ${cores} cores | median latency |`,
+)
+console.log('|---|---:|---:|---:|---:|---:|---:|---:|')
 for (const [key, all] of results) {
-  const [name, workers] = key.split('\t')
   const column = (read: (result: Result) => number): number => median(all.map(read))
-  console.log(
-    `| ${name} | ${workers} | ${column(({ cpuMicros }) => cpuMicros).toFixed(0)} µs | ${column(({ perSecond }) => perSecond).toFixed(0)} | ${column(({ medianMs }) => medianMs).toFixed(2)} ms |`,
-  )
+  const capacity = column(({ serverMicros, busiestMicros }) => 1e6 / Math.max(serverMicros / cores, busiestMicros))
+  const micros = [
+    column(({ serverMicros }) => serverMicros),
+    column(({ busiestMicros }) => busiestMicros),
+    column(({ clientMicros }) => clientMicros),
+  ]
+  const cells = [
+    ...micros.map((each) => `${each.toFixed(each < 10 ? 1 : 0)} µs`),
+    column(({ perSecond }) => perSecond).toFixed(0),
+    capacity.toFixed(0),
+    `${column(({ medianMs }) => medianMs).toFixed(2)} ms`,
+  ]
+  console.log(`| ${key.split('\t').join(' | ')} | ${cells.join(' | ')} |`)
 }
-for (const [i, workers] of counts.entries()) {
-  const server = servers[i] as ServerProcess
-  const anonymous = (pid: number): number => Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
-  const own = [server.pid, ...childrenOf(server.pid)].map((pid) => `${anonymous(pid).toFixed(0)} MiB`)
-  console.log(`anonymous memory with ${workers} workers: ${own.join(', ')}`)
+for (const [i, subject] of subjects.entries()) {
+  const own = subject.pids.map((pid) => `${(statusOf(pid, 'RssAnon') / 1024).toFixed(0)} MiB`)
+  console.log(`anonymous memory with ${counts[i]} workers: ${own.join(', ')}`)
 }
-await Promise.all(servers.map((server) => server.stop()))
+await Promise.all(subjects.map((subject) => subject.process.stop()))
 process.exit(0)

@@ -134,6 +134,9 @@ async function bundleConsole() {
     entryPoints: { app: `${source}/dist/main.js`, style: `${source}/static/style.css` },
     outdir: consoleFolder,
     entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    // Large parts that one page needs are loaded by that page.
+    splitting: true,
     bundle: true,
     format: 'esm',
     platform: 'browser',

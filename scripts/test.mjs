@@ -113,8 +113,18 @@ async function runUnit({ source, built }) {
     const [, used] = (type === 'test:stdout' && /^processor seconds: ([\d.]+)\n$/.exec(data.message)) || []
     if (used !== undefined) processorSeconds = used
     else if (data.file !== undefined) fileEvents.push(event)
-    const [, name, count] = (type === 'test:diagnostic' && data.file === undefined && /^(\w+) (\d+)$/.exec(data.message)) || []
-    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + Number(count))
+    if (type === 'test:diagnostic' && data.file === undefined) {
+      const [, name, count] = /^(\w+) ([\d.]+)$/.exec(data.message) ?? []
+      if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + Number(count))
+      // An error that was thrown after the test that caused it.
+      else fileEvents.push(event)
+    }
+    const { exitCode, signal } = data.details?.error ?? {}
+    if (type === 'test:fail' && (exitCode ?? signal ?? undefined) !== undefined)
+      fileEvents.push({
+        type: 'test:diagnostic',
+        data: { nesting: 0, message: `${source} ended with ${signal ?? `exit code ${exitCode}`}`, level: 'error' },
+      })
     if (type === 'test:fail' && (data.todo === undefined || data.todo === false)) process.exitCode = 1
   }
   for (const event of fileEvents) events.write(event)

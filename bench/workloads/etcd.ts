@@ -9,7 +9,8 @@ import { fill, type Lab, makeNamespace, type Tested } from '../lab.js'
 import { compare, type Side } from '../measure.js'
 import { configMapText } from '../objects.js'
 import { type Line, microseconds } from '../report.js'
-import { jsonFrameEnd, warmWrites, watchPathOf, watchSide } from './watches.js'
+import { jsonFrameEnd } from '../watchers.js'
+import { warmWrites, watchPathOf, watchSide } from './watches.js'
 
 const connections = 16
 /** Bars are maximum ratios. A GET on etcd waits for the read index (linearizable read), so its bar is higher than that of a list. */

@@ -7,7 +7,8 @@ import { compare, type Side } from '../measure.js'
 import { configMap, configMapText } from '../objects.js'
 import { protobufBody, protobufType } from '../protobuf-body.js'
 import { type Line, microseconds } from '../report.js'
-import { jsonFrameEnd, watchPathOf, watchSide } from './watches.js'
+import { jsonFrameEnd } from '../watchers.js'
+import { watchPathOf, watchSide } from './watches.js'
 
 const bar = 1.5
 const table = 'application/json;as=Table;v=v1;g=meta.cluster.io'

@@ -1,6 +1,5 @@
 // Watch events for 200 watchers, compared with a bare server that writes the same frames.
 
-import { connect, type TLSSocket } from 'node:tls'
 import { Connection, requestBytes } from '../connection.js'
 import { cpuMicroseconds } from '../cpu-time.js'
 import { headersOf } from '../floor.js'
@@ -8,82 +7,14 @@ import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
 import type { Cost, Served } from '../load.js'
 import { compare, type Side } from '../measure.js'
 import { configMapText } from '../objects.js'
-import { PatternCounter } from '../pattern-counter.js'
 import { type Line, microseconds } from '../report.js'
-
-const watchers = 200
-
-/** A watch: path, Accept header, and a byte pattern that occurs once per frame. */
-export interface Stream {
-  readonly path: string
-  readonly accept?: string
-  readonly pattern: Buffer
-}
-
-export const jsonFrameEnd = Buffer.from('}\n')
-
-const maxSilenceMs = 10_000
+import { jsonFrameEnd, type Stream, Watchers, watcherCount } from '../watchers.js'
 
 /**
  * Maximum number of changes ahead of the watchers. Without it, a floor that writes events one by one would have a backlog of a minute,
  * and the server closes connections that are idle for so long.
  */
 const maxAhead = 64
-
-/** Open streams that count frames. */
-class Watchers {
-  frames = 0
-  private readonly sockets: readonly TLSSocket[]
-  private waiting: (() => void)[] = []
-
-  private constructor(sockets: readonly TLSSocket[], pattern: Buffer) {
-    this.sockets = sockets
-    for (const socket of sockets) {
-      const counter = new PatternCounter(pattern)
-      socket.on('data', (chunk: Buffer) => this.take(counter.count(chunk)))
-    }
-  }
-
-  static async open(served: Served, { pattern, ...parts }: Stream): Promise<Watchers> {
-    const request = requestBytes(served, { method: 'GET', ...parts })
-    return new Watchers(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))), pattern)
-  }
-
-  /** Fails if no more frames arrive before the count is reached: an event was lost. */
-  async until(frames: number): Promise<void> {
-    while (this.frames < frames) {
-      await new Promise<void>((resolve, reject) => {
-        const missing = (): Error => new Error(`watchers did not receive ${frames - this.frames} frames`)
-        const timer = setTimeout(() => reject(missing()), maxSilenceMs)
-        this.waiting.push(() => {
-          clearTimeout(timer)
-          resolve()
-        })
-      })
-    }
-  }
-
-  close(): void {
-    for (const socket of this.sockets) socket.destroy()
-  }
-
-  private take(frames: number): void {
-    this.frames += frames
-    const woken = this.waiting
-    if (woken.length === 0) return
-    this.waiting = []
-    for (const wake of woken) wake()
-  }
-}
-
-/** Resolves when the response headers have arrived. */
-function openStream({ port, ca }: Served, request: Buffer): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] }, () => socket.write(request))
-    socket.once('error', reject)
-    socket.once('data', () => resolve(socket))
-  })
-}
 
 interface WatchSideOptions {
   readonly served: Served
@@ -108,14 +39,14 @@ export async function watchSide({ served, stream, change, writers = 1, alongside
     let changes = 0
     const write = async (connection: Connection, writer: number): Promise<void> => {
       for (; performance.now() - begin < durationMs; changes++) {
-        await openWatchers.until(framesBefore + (changes - maxAhead) * watchers)
+        await openWatchers.until(framesBefore + (changes - maxAhead) * watcherCount)
         const number = counter++
         await Promise.all([connection.exchange(change(number, writer)), alongside?.(number)])
       }
     }
     await Promise.all(connections.map(write))
-    await openWatchers.until(framesBefore + changes * watchers)
-    const delivered = changes * watchers
+    await openWatchers.until(framesBefore + changes * watcherCount)
+    const delivered = changes * watcherCount
     const seconds = (performance.now() - begin) / 1000
     return {
       requests: delivered,

@@ -27,7 +27,7 @@ export function obtainKeys(root: string): string {
   return keys
 }
 
-export interface ProfileRequest {
+interface ProfileRequest {
   readonly root: string
   readonly profile: string
   readonly identity: IdentityName

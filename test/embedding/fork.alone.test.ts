@@ -5,31 +5,14 @@ import { after, before, test } from 'node:test'
 import { type EmbeddedServer, type Snapshot, startServer } from 'cluster-apiserver'
 import type { ApiClient } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
-import { expectFailure, expectStatus, until, untilStatus } from '../kit/fixtures.js'
+import { expectFailure, expectStatus, listPaths, until, untilStatus, wareCrd } from '../kit/fixtures.js'
 import type { JsonObject } from '../kit/network/json-object.js'
 import { newFolder } from '../kit/server-process.js'
 
 const crdPath = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
 const wares = '/apis/shop.example.com/v1/namespaces/shop/wares'
 const maps = '/api/v1/namespaces/shop/configmaps'
-const wareCrd = {
-  apiVersion: 'apiextensions.cluster.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'wares.shop.example.com' },
-  spec: {
-    group: 'shop.example.com',
-    scope: 'Namespaced',
-    names: { plural: 'wares', singular: 'ware', kind: 'Ware' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { price: { type: 'integer', minimum: 1 } } } },
-      },
-    ],
-  },
-}
+const crd = wareCrd({ type: 'object', properties: { price: { type: 'integer', minimum: 1 } } })
 const ware = (name: string, price = 1) => ({
   apiVersion: 'shop.example.com/v1',
   kind: 'Ware',
@@ -43,7 +26,7 @@ let client: ApiClient
 const opened: { close(): unknown }[] = []
 
 before(async () => {
-  server = await startServer({ objects: [namespace('shop'), wareCrd, ware('apple')] })
+  server = await startServer({ objects: [namespace('shop'), crd, ware('apple')] })
   client = clientOf(server)
 })
 after(async () => {
@@ -62,26 +45,8 @@ async function forkOf(parent: EmbeddedServer): Promise<{ readonly fork: Embedded
 /** Texts of the lists of all kinds, with resource versions. */
 async function allLists(from: ApiClient): Promise<ReadonlyMap<string, string>> {
   const lists = new Map<string, string>()
-  const { groups } = (await from.get('/apis')).json as unknown as { readonly groups: readonly Group[] }
-  const versions = groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`))
-  for (const version of ['/api/v1', ...versions]) {
-    const { resources } = (await from.get(version)).json as unknown as { readonly resources: readonly Kind[] }
-    for (const { name, verbs } of resources) {
-      // The status of components is computed.
-      if (!verbs.includes('list') || name === 'componentstatuses') continue
-      lists.set(`${version}/${name}`, expectStatus(await from.get(`${version}/${name}`), 200).text)
-    }
-  }
+  for (const path of await listPaths(from)) lists.set(path, expectStatus(await from.get(path), 200).text)
   return lists
-}
-
-interface Group {
-  readonly versions: readonly { readonly groupVersion: string }[]
-}
-
-interface Kind {
-  readonly name: string
-  readonly verbs: readonly string[]
 }
 
 const namesIn = async (from: ApiClient, path: string): Promise<readonly string[]> =>

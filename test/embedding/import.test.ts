@@ -10,7 +10,7 @@ import { type EmbeddedServer, type ServerOptions, startServer } from 'cluster-ap
 import { writeYaml } from '../../packages/api/src/codec/yaml/write-yaml.js'
 import type { ApiClient } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, listPaths, makeConfigMap, wareCrd } from '../kit/fixtures.js'
 import type { JsonObject } from '../kit/network/json-object.js'
 import { commandPath } from '../kit/paths.js'
 import { newFolder } from '../kit/server-process.js'
@@ -30,23 +30,10 @@ async function withServer<T>(options: ServerOptions, work: (client: ApiClient, s
   }
 }
 
-interface Resources {
-  readonly resources: readonly { readonly name: string; readonly kind: string; readonly verbs: readonly string[] }[]
-}
-interface Groups {
-  readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[]
-}
-
 /** Lists of all kinds by path, as `kubectl get` reads them. */
 async function listAll(client: ApiClient): Promise<ReadonlyMap<string, JsonObject>> {
-  const { groups } = (await client.get('/apis')).json as unknown as Groups
   const lists = new Map<string, JsonObject>()
-  for (const version of ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)]) {
-    const { resources } = (await client.get(version)).json as unknown as Resources
-    for (const { name, kind, verbs } of resources)
-      if (verbs.includes('list') && kind !== 'ComponentStatus')
-        lists.set(`${version}/${name}`, expectStatus(await client.get(`${version}/${name}`), 200).json)
-  }
+  for (const path of await listPaths(client, 'preferred')) lists.set(path, expectStatus(await client.get(path), 200).json)
   return lists
 }
 
@@ -64,25 +51,8 @@ const objectsIn = (lists: ReadonlyMap<string, JsonObject>): ReadonlyMap<string, 
   )
 
 const crdGroup = { cluster: 'apiextensions.cluster.io', kubernetes: 'apiextensions.k8s.io' }
-const crdOf = (identity: 'cluster' | 'kubernetes') => ({
-  apiVersion: `${crdGroup[identity]}/v1`,
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'wares.shop.example.com' },
-  spec: {
-    group: 'shop.example.com',
-    scope: 'Namespaced',
-    names: { plural: 'wares', singular: 'ware', kind: 'Ware' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-})
+const crdOf = (identity: 'cluster' | 'kubernetes') =>
+  wareCrd({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, { subresources: { status: {} } }, crdGroup[identity])
 
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
 const ware = {

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { type ServerOptions, startServer } from 'cluster-apiserver'
 import { ApiClient } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
-import { expectFailure, expectStatus, namesOf } from '../kit/fixtures.js'
+import { expectFailure, expectStatus, namesOf, wareCrd } from '../kit/fixtures.js'
 import { newFolder } from '../kit/server-process.js'
 
 const expectRejection = (options: unknown, message: RegExp): Promise<void> => assert.rejects(startServer(options as ServerOptions), message)
@@ -30,25 +30,7 @@ test('unknown options and wrong types are rejected, with a suggestion', async ()
 })
 
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
-const crd = {
-  apiVersion: 'apiextensions.cluster.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'wares.shop.example.com' },
-  spec: {
-    group: 'shop.example.com',
-    scope: 'Namespaced',
-    names: { plural: 'wares', singular: 'ware', kind: 'Ware' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', properties: { price: { type: 'integer' } } } },
-        subresources: {},
-      },
-    ],
-  },
-}
+const crd = wareCrd({ type: 'object', properties: { price: { type: 'integer' } } }, { subresources: {} })
 
 test('initial objects from values, files and folders, in any order', async () => {
   const folder = newFolder()

@@ -8,7 +8,7 @@ import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { ExtensionServer, register } from '../../packages/server/test/aggregation/extension-server.js'
 import { ApiClient } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
-import { expectFailure, expectStatus, until, untilStatus } from '../kit/fixtures.js'
+import { expectFailure, expectStatus, listPaths, until, untilStatus } from '../kit/fixtures.js'
 import type { JsonObject } from '../kit/network/json-object.js'
 import { newFolder } from '../kit/server-process.js'
 
@@ -55,30 +55,15 @@ after(async () => {
 /** All objects without resourceVersion, by kind and name. */
 async function everything(): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  const { groups } = (await client.get('/apis')).json as unknown as { readonly groups: readonly Group[] }
-  const versions = groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`))
-  for (const version of ['/api/v1', ...versions]) {
-    const { resources } = (await client.get(version)).json as unknown as { readonly resources: readonly Kind[] }
-    // Leases are renewed and componentstatuses computed, so they are not compared.
-    for (const { name, verbs } of resources) {
-      if (!verbs.includes('list') || name === 'leases' || name === 'componentstatuses') continue
-      const { items } = expectStatus(await client.get(`${version}/${name}`), 200).json
-      for (const { metadata, ...rest } of items as readonly JsonObject[]) {
-        const key = `${version}/${name} ${metadata.namespace ?? ''}/${metadata.name}`
-        found.set(key, JSON.stringify({ ...rest, metadata: { ...metadata, resourceVersion: '' } }))
-      }
+  for (const path of await listPaths(client)) {
+    // Leases are renewed, so they are not compared.
+    if (path.endsWith('/leases')) continue
+    for (const { metadata, ...rest } of expectStatus(await client.get(path), 200).json.items as readonly JsonObject[]) {
+      const key = `${path} ${metadata.namespace ?? ''}/${metadata.name}`
+      found.set(key, JSON.stringify({ ...rest, metadata: { ...metadata, resourceVersion: '' } }))
     }
   }
   return found
-}
-
-interface Group {
-  readonly versions: readonly { readonly groupVersion: string }[]
-}
-
-interface Kind {
-  readonly name: string
-  readonly verbs: readonly string[]
 }
 
 test('all objects are restored with their uids, also those of the server', async () => {

@@ -8,7 +8,7 @@ import { ApiClient } from './api-client.js'
 import { newFolder, ServerProcess } from './server-process.js'
 
 /** `workers`: a process with two worker processes on the embedded store. */
-export type EngineName = 'memory' | 'lmdb' | 'etcd' | 'workers'
+type EngineName = 'memory' | 'lmdb' | 'etcd' | 'workers'
 
 /** `TEST_ENGINES=memory,etcd,workers` selects the engines; default: lmdb. */
 const engines = (process.env['TEST_ENGINES']?.split(',') ?? ['lmdb']) as readonly EngineName[]

@@ -71,3 +71,35 @@ export async function until<T>(poll: () => Promise<T>, isGood: (value: T) => boo
 /** Polls until the response has this status. */
 export const untilStatus = (poll: () => Promise<ApiResponse>, status: number): Promise<ApiResponse> =>
   until(poll, (response) => response.status === status)
+
+interface ApiGroup {
+  readonly versions: readonly { readonly groupVersion: string }[]
+  readonly preferredVersion: { readonly groupVersion: string }
+}
+
+/** Paths of all collections, in each version or only in the preferred one. Without componentstatuses, which are computed. */
+export async function listPaths(client: ApiClient, which: 'all' | 'preferred' = 'all'): Promise<readonly string[]> {
+  const { groups } = (await client.get('/apis')).json as unknown as { readonly groups: readonly ApiGroup[] }
+  const versions = groups.flatMap((group) => (which === 'all' ? group.versions : [group.preferredVersion]))
+  const paths: string[] = []
+  for (const version of ['/api/v1', ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`)]) {
+    const { resources } = (await client.get(version)).json as unknown as {
+      readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[]
+    }
+    for (const { name, verbs } of resources) if (verbs.includes('list') && name !== 'componentstatuses') paths.push(`${version}/${name}`)
+  }
+  return paths
+}
+
+/** CustomResourceDefinition of `wares.shop.example.com`; `version`: more members of its only version. */
+export const wareCrd = (openAPIV3Schema: object, version: object = {}, group = 'apiextensions.cluster.io') => ({
+  apiVersion: `${group}/v1`,
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'wares.shop.example.com' },
+  spec: {
+    group: 'shop.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'wares', singular: 'ware', kind: 'Ware' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema }, ...version }],
+  },
+})

@@ -20,6 +20,26 @@ interface ProcessOptions {
   readonly processor?: number | undefined
 }
 
+/** Process ids of the children of a process; none if it has ended. */
+export function childrenOf(pid: number): readonly number[] {
+  return unlessEnded([], () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number))
+}
+
+/** A number of /proc/pid/status: kB for sizes. */
+export const statusOf = (pid: number, name: string): number =>
+  unlessEnded(0, () => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0))
+
+const sumOf = (pids: readonly number[], read: (pid: number) => number): number =>
+  pids.reduce((sum, pid) => sum + unlessEnded(0, () => read(pid)), 0)
+
+function unlessEnded<T>(otherwise: T, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}
+
 interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -101,22 +121,35 @@ export class ServerProcess {
     return this.output.stdout
   }
 
+  /** Processes of --workers. */
+  get workers(): readonly number[] {
+    return childrenOf(this.pid)
+  }
+
+  /** Of the server and its workers, as the next numbers are. */
   get openDescriptors(): number {
-    return readdirSync(`/proc/${this.pid}/fd`).length
+    return sumOf([this.pid, ...this.workers], (pid) => readdirSync(`/proc/${pid}/fd`).length)
+  }
+
+  get threads(): number {
+    return this.status('Threads')
   }
 
   get residentBytes(): number {
-    return this.memory('VmRSS')
+    return this.status('VmRSS') * 1024
   }
 
   /** Without pages of the data file, which the kernel can reclaim. */
   get ownBytes(): number {
-    return this.memory('RssAnon')
+    return this.status('RssAnon') * 1024
   }
 
-  private memory(name: string): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
-    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
+  get mappedFileBytes(): number {
+    return this.status('RssFile') * 1024
+  }
+
+  private status(name: string): number {
+    return sumOf([this.pid, ...this.workers], (pid) => statusOf(pid, name))
   }
 
   signal(name: NodeJS.Signals): void {

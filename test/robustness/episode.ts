@@ -14,7 +14,7 @@ import type { Violation } from './violation.js'
 import { FullHistoryWatcher, watchBriefly } from './watcher.js'
 import { Worker, type WorkerInput } from './worker.js'
 
-export interface EpisodeOptions {
+interface EpisodeOptions {
   readonly seed: number
   readonly seconds: number
   /** The episode lasts until each row of `subject.faults` had this many faults: on a slow machine a restart takes seconds. */

@@ -8,7 +8,7 @@ import { Replica } from './replica.js'
 import { addressFlag } from './service-addresses.js'
 import { type Fault, pause, processFaults, type Subject } from './subject.js'
 
-export interface EtcdSubjectOptions {
+interface EtcdSubjectOptions {
   readonly replicas: number
   readonly members: number
   readonly compactsHistory: boolean

@@ -1,8 +1,9 @@
 // System under test: one server with the embedded store, on a small disk that can be filled if this process may mount one.
 
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Random } from '../kit/seeded-random.js'
 import { newFolder } from '../kit/server-process.js'
 import { Replica } from './replica.js'
 import { addressFlag } from './service-addresses.js'
@@ -50,19 +51,31 @@ function tryMount(folder: string): boolean {
   }
 }
 
-function workerFaults(replica: Replica): readonly Fault[] {
-  const signal = (pid: number, name: NodeJS.Signals): void => {
-    try {
-      process.kill(pid, name)
-    } catch {
-      // The worker has ended.
-    }
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // The process has ended.
   }
+}
+
+/** The process runs for a fifth of the time only. */
+async function slowDown(random: Random, pid: number | undefined): Promise<void> {
+  if (pid === undefined) return pause(200)
+  for (let pulses = 10 + random.below(30); pulses > 0; pulses--) {
+    signal(pid, 'SIGSTOP')
+    await pause(40)
+    signal(pid, 'SIGCONT')
+    await pause(10)
+  }
+}
+
+function workerFaults(replica: Replica): readonly Fault[] {
   return [
     {
       name: 'kill -9 of a worker',
       inject: async (random) => {
-        const workers = childrenOf(replica.server?.pid)
+        const workers = replica.server?.workers ?? []
         if (workers.length > 0) signal(random.pick(workers), 'SIGKILL')
         await pause(random.below(1500))
       },
@@ -70,7 +83,7 @@ function workerFaults(replica: Replica): readonly Fault[] {
     {
       name: 'SIGSTOP of a worker',
       inject: async (random) => {
-        const workers = childrenOf(replica.server?.pid)
+        const workers = replica.server?.workers ?? []
         if (workers.length === 0) return pause(200)
         const pid = random.pick(workers)
         signal(pid, 'SIGSTOP')
@@ -78,16 +91,9 @@ function workerFaults(replica: Replica): readonly Fault[] {
         signal(pid, 'SIGCONT')
       },
     },
+    { name: 'slow worker', inject: (random) => slowDown(random, random.pick(replica.server?.workers ?? [])) },
+    { name: 'slow primary', inject: (random) => slowDown(random, replica.server?.pid) },
   ]
-}
-
-/** Process ids of the workers of a server. */
-function childrenOf(pid: number | undefined): readonly number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
 }
 
 function fullDisk(filler: string): Fault {

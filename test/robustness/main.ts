@@ -7,9 +7,10 @@ import { startLmdbSubject } from './lmdb-subject.js'
 import { renderViolations, summaryOf, Totals } from './report.js'
 import type { Subject } from './subject.js'
 
-const usage = `npm run robustness -- [--engine lmdb,workers,etcd1,etcd3] [--seconds 60] [--episode 20] [--seed N] [--quiet]
+const usage = `npm run robustness -- [--engine lmdb,workers,etcd1,etcd3] [--workers 2] [--seconds 60] [--episode 20] [--seed N] [--quiet]
 
-  --engine    lmdb: one server; workers: one server with two worker processes; etcd1: one server on a one-member etcd; etcd3: three servers on a three-member etcd (default: all)
+  --engine    lmdb: one server; workers: one server with worker processes; etcd1: one server on a one-member etcd; etcd3: three servers on a three-member etcd (default: all)
+  --workers   number of worker processes of the engine workers (default 2)
   --seconds   duration per engine (default 60)
   --episode   duration of an episode; each starts with empty servers (default 20)
   --seed      seed of the first episode (default: random); repeat one episode with its seed and --seconds 1
@@ -18,6 +19,7 @@ const usage = `npm run robustness -- [--engine lmdb,workers,etcd1,etcd3] [--seco
 const { values } = parseArgs({
   options: {
     engine: { type: 'string', default: 'lmdb,workers,etcd1,etcd3' },
+    workers: { type: 'string', default: '2' },
     seconds: { type: 'string', default: '60' },
     episode: { type: 'string', default: '20' },
     seed: { type: 'string' },
@@ -35,7 +37,7 @@ const compactsHistoryFor = (seed: number): boolean => seed % 2 === 1
 
 const subjects: { readonly [name: string]: (compactsHistory: boolean) => Promise<Subject> } = {
   lmdb: (compactsHistory) => startLmdbSubject({ compactsHistory }),
-  workers: (compactsHistory) => startLmdbSubject({ compactsHistory, workers: 2 }),
+  workers: (compactsHistory) => startLmdbSubject({ compactsHistory, workers: Number(values.workers) }),
   etcd1: async (compactsHistory) => (await import('./etcd-subject.js')).startEtcdSubject({ replicas: 1, members: 1, compactsHistory }),
   etcd3: async (compactsHistory) => (await import('./etcd-subject.js')).startEtcdSubject({ replicas: 3, members: 3, compactsHistory }),
 }
@@ -75,7 +77,9 @@ for (const engine of engines) {
       if (result.violations.length > 0) {
         total.failed += 1
         console.log(renderViolations(result))
-        console.log(`  repeat with: npm run robustness -- --engine ${engine} --seed ${seed} --episode ${values.episode} --seconds 1`)
+        console.log(
+          `  repeat with: npm run robustness -- --engine ${engine} --workers ${values.workers} --seed ${seed} --episode ${values.episode} --seconds 1`,
+        )
       }
     } catch (error) {
       // For example a server that does not start.

@@ -6,7 +6,7 @@ import type { Freshness, Page } from './history.js'
 import { type Recorder, versionOf } from './recorder.js'
 import { groups, keys, reasonOf } from './worker.js'
 
-export interface RandomRead {
+interface RandomRead {
   readonly name: string
   readonly path: string
   readonly client: ApiClient

@@ -9,7 +9,7 @@ import { newFolder, ServerProcess, startAndKill } from '../kit/server-process.js
 
 const startTimeoutMs = 60_000
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly name: string
   readonly dataDir: string
   readonly flags: readonly string[]

@@ -13,7 +13,7 @@ export interface TimelineEvent {
 }
 
 /** Two records that contradict each other. */
-export interface Contradiction {
+interface Contradiction {
   readonly first: TimelineEvent
   readonly second: TimelineEvent
 }

@@ -78,7 +78,7 @@ const renderVersion = (version: Version | undefined): string =>
   version === undefined ? 'nothing' : `${version.key}@${version.revision} v=${version.v}${version.p === '' ? '' : ` p=${version.p}`}`
 
 /** One record as a line, with its content about the keys. */
-export function renderRecord(record: Record, keys: readonly string[], revision: number): string {
+function renderRecord(record: Record, keys: readonly string[], revision: number): string {
   const head = `${seconds(record.startMs)}–${seconds(record.endMs)} ${record.client} at ${record.server}`
   const concerns = (version: Version | undefined): boolean => version !== undefined && keys.includes(version.key)
   switch (record.type) {

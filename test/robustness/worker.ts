@@ -153,7 +153,7 @@ export class Worker {
   }
 }
 
-export function isRefusedConnection(error: unknown): boolean {
+function isRefusedConnection(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED'
 }
 

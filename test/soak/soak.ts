@@ -1,13 +1,12 @@
 // Runs a server under constant load and measures its memory, file descriptors and threads from outside.
 
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../kit/seeded-random.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { Load } from './load.js'
 import { minimaOf, type Point, type Trend, trendOf } from './trend.js'
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly seconds: number
   readonly sampleSeconds: number
   readonly rate: number
@@ -100,15 +99,13 @@ const pointsOf = (samples: readonly Sample[], measure: 'ownBytes' | 'descriptors
   samples.map((sample) => ({ atMs: sample.atMs, value: sample[measure] }))
 
 function sampleOf(server: ServerProcess, load: Load, atMs: number): Sample {
-  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
-  const number = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)
   return {
     atMs,
     requests: load.requests,
-    ownBytes: number('RssAnon') * 1024,
-    fileBytes: number('RssFile') * 1024,
+    ownBytes: server.ownBytes,
+    fileBytes: server.mappedFileBytes,
     descriptors: server.openDescriptors,
-    threads: number('Threads'),
+    threads: server.threads,
   }
 }
 
@@ -119,7 +116,7 @@ function lineOf({ atMs, requests, ownBytes, fileBytes, descriptors, threads }: S
   return `${cells.join(' ')} ${String(descriptors).padStart(12)} ${String(threads).padStart(8)}`
 }
 
-export interface GrowthLimits {
+interface GrowthLimits {
   /** Allowed growth after the warm-up, as a share of the memory. */
   readonly memoryShare: number
   readonly memoryBytes: number

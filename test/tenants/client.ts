@@ -30,7 +30,7 @@ export interface CallResult {
   readonly isOk: boolean
 }
 
-export interface ClientParts {
+interface ClientParts {
   readonly tenant: Tenant
   readonly checks: Checks
   readonly random: Random

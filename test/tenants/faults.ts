@@ -15,7 +15,7 @@ import type { BusyLoop, Contention } from './workload/contention.js'
 export const faultNames = ['stalls', 'threads', 'kill', 'clients', 'overload'] as const
 export type FaultName = (typeof faultNames)[number]
 
-export interface FaultParts {
+interface FaultParts {
   readonly engine: Engine
   readonly replicas: readonly Replica[]
   readonly names: readonly FaultName[]

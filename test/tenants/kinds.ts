@@ -159,7 +159,7 @@ export const widgetCrd = {
   },
 }
 
-export interface CreatedObject {
+interface CreatedObject {
   readonly name: string
   readonly lane: string
   readonly version: Version

@@ -8,7 +8,7 @@ import { type RequestIds, type Size, sizes } from './workload/payload.js'
 
 const maxKeysPerKind = 5
 
-export interface LaneParts {
+interface LaneParts {
   readonly client: TenantClient
   readonly ids: RequestIds
   readonly name: string

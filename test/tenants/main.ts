@@ -10,10 +10,11 @@ import { type Engine, type Servers, startServers } from './servers.js'
 import { makeUsers } from './tenant.js'
 import { Contention } from './workload/contention.js'
 
-const usage = `npm run tenants -- [--engine lmdb,workers,memory,etcd] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients,overload]
+const usage = `npm run tenants -- [--engine lmdb,workers,memory,etcd] [--workers 2] [--seconds 60] [--seed N] [--processors 1|2] [--faults stalls,threads,kill,clients,overload]
                   [--mix all|reported] [--tenants 4] [--lanes 3]
 
-  --engine      stores to test, one after the other; workers: lmdb with two worker processes; etcd: two servers that share one etcd (default: lmdb)
+  --engine      stores to test, one after the other; workers: lmdb with worker processes; etcd: two servers that share one etcd (default: lmdb)
+  --workers     number of worker processes (default 2)
   --seconds     how long for each of them (default 60)
   --seed        repeats the choices of an earlier run, not its timing
   --processors  1: the servers have one CPU, together with two processes that wake up every 30 µs (default 2)
@@ -28,6 +29,7 @@ const engineNames: readonly Engine[] = ['lmdb', 'workers', 'memory', 'etcd']
 const { values } = parseArgs({
   options: {
     engine: { type: 'string', default: 'lmdb' },
+    workers: { type: 'string', default: '2' },
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(newSeed()) },
     processors: { type: 'string', default: '2' },
@@ -74,7 +76,7 @@ for (const engine of engines) {
     `${engine}, seed ${seed}, ${values.tenants} tenants${processor === undefined ? '' : `, servers on CPU ${processor}`}, faults: ${faults.join(', ') || 'none'}`,
   )
   const users = makeUsers(seed, Number(values.tenants))
-  running = await startServers(engine, { flags: users.flags, processor })
+  running = await startServers(engine, { flags: users.flags, processor, workers: Number(values.workers) })
   try {
     const result = await runTenants(running, users, {
       seed,
@@ -91,7 +93,7 @@ for (const engine of engines) {
     if (result.checks.findings.length > 0) {
       isGood = false
       console.log(
-        `  repeat with: npm run tenants -- --engine ${engine} --seed ${seed} --seconds ${values.seconds} --processors ${values.processors} --faults '${values.faults}' --mix ${values.mix} --tenants ${values.tenants} --lanes ${values.lanes}`,
+        `  repeat with: npm run tenants -- --engine ${engine} --workers ${values.workers} --seed ${seed} --seconds ${values.seconds} --processors ${values.processors} --faults '${values.faults}' --mix ${values.mix} --tenants ${values.tenants} --lanes ${values.lanes}`,
       )
     }
   } finally {

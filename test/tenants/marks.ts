@@ -14,7 +14,7 @@ export function newMark(seed: number, owner: string): string {
   return `${prefix}${owner}${digest}`.slice(0, markLength)
 }
 
-export interface FoundMark {
+interface FoundMark {
   /** The mark as far as it was found; longer or shorter than a mark where bytes are damaged. */
   readonly text: string
   readonly offset: number

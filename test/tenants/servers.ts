@@ -8,7 +8,7 @@ import { newFolder, type ServerProcess } from '../kit/server-process.js'
 import { Replica } from '../robustness/replica.js'
 import type { Endpoint } from './connection.js'
 
-/** `workers`: two worker processes on the embedded store. */
+/** `workers`: worker processes on the embedded store. */
 export type Engine = 'lmdb' | 'workers' | 'memory' | 'etcd'
 
 export interface Servers {
@@ -23,13 +23,14 @@ export interface Servers {
 export interface StartOptions {
   readonly flags: readonly string[]
   readonly processor?: number | undefined
+  /** Worker processes of the engine `workers`. */
+  readonly workers?: number
 }
-
-const engineFlags = { lmdb: [], workers: ['--workers=2'], memory: ['--storage-backend=memory'] } as const
 
 export async function startServers(engine: Engine, options: StartOptions): Promise<Servers> {
   if (engine === 'etcd') return startOnEtcd(options)
   const dataDir = newFolder()
+  const engineFlags = { lmdb: [], workers: [`--workers=${options.workers ?? 2}`], memory: ['--storage-backend=memory'] }
   const flags = [...options.flags, ...engineFlags[engine]]
   const replica = new Replica({ name: engine, dataDir, flags, processor: options.processor })
   await replica.start()

@@ -13,7 +13,7 @@ export const classNames = ({ char }: Tenant): readonly string[] => [0, 1].map((i
 const crudVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
 
 /** Permissions of a tenant in its namespace, without `escalate` and `bind`. The last rule puts the mark into SelfSubjectRulesReviews. */
-export const tenantRules = (mark: string) => [
+const tenantRules = (mark: string) => [
   {
     apiGroups: [''],
     resources: ['configmaps', 'secrets', 'pods', 'pods/status', 'pods/eviction', 'events', 'serviceaccounts'],

@@ -9,7 +9,7 @@ import type { Lane } from './lane.js'
 import { foreignMarks } from './marks.js'
 import type { Tenant } from './tenant.js'
 
-export interface StoreCheckParts {
+interface StoreCheckParts {
   readonly admin: ApiClient
   readonly tenants: readonly Tenant[]
   readonly system: Tenant

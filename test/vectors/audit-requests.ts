@@ -5,8 +5,9 @@ import { Agent, createServer, request as httpsRequest, type Server } from 'node:
 import type { AddressInfo } from 'node:net'
 import type { RunningServer } from 'cluster-apiserver'
 import { issueCertificate } from '../../packages/server/src/net/tls/issue-certificate.js'
+import { until } from '../kit/fixtures.js'
 import { secureContextFor } from '../kit/secure-context.js'
-import type { AuditCase, AuditRequest } from './audit-events.js'
+import type { AuditCase, AuditRequest, WebhookReply } from './audit-events.js'
 import type { TokenUser } from './token-users.js'
 
 export const auditUsers: readonly TokenUser[] = [
@@ -14,6 +15,10 @@ export const auditUsers: readonly TokenUser[] = [
   { token: 'alice-token', name: 'alice', uid: 'alice-uid', groups: ['dev', 'qa'] },
   { token: 'bob-token', name: 'bob', uid: 'bob-uid', groups: [] },
 ]
+
+interface Crd {
+  readonly spec: { readonly group: string; readonly versions: readonly { readonly name: string }[] }
+}
 
 /** User-Agent of preparing requests, to separate their events from the compared ones. */
 export const setupAgent = 'audit-facts/0'
@@ -49,13 +54,24 @@ export class AuditSender {
       const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`
       await this.send({ user: 'admin', method: 'DELETE', path, body: undefined }, setupAgent)
     }
-    for (const request of setup) await this.send(request, setupAgent)
+    for (const request of setup) {
+      const { code } = await this.send(request, setupAgent)
+      if (code === 201 && request.path.endsWith('/customresourcedefinitions')) await this.isServed(request.body as Crd)
+    }
     for (const { user } of requests) {
       const account = /^system:serviceaccount:([^:]+):(.+)$/.exec(user)
       if (account === null) continue
       const pod = /bound to the pod (\S+)/.exec(note)?.[1]
       this.tokens.set(user, await this.accountToken(account[1] ?? '', account[2] ?? '', pod))
     }
+  }
+
+  private async isServed({ spec: { group, versions } }: Crd): Promise<void> {
+    const path = `/apis/${group}/${versions[0]?.name}`
+    await until(
+      () => this.send({ user: 'admin', method: 'GET', path, body: undefined }, setupAgent),
+      ({ code }) => code === 200,
+    )
   }
 
   private async accountToken(namespace: string, name: string, pod: string | undefined): Promise<string> {
@@ -133,18 +149,19 @@ class WebhookServer {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const reply = this.replies[new URL(request.url ?? '/', 'https://hook').pathname.slice(1)]
-      if (reply?.response === undefined) {
-        response.writeHead(reply?.httpStatus ?? 404, { 'Content-Type': 'application/json' }).end()
-        return
-      }
-      const { apiVersion, request: review } = JSON.parse(Buffer.concat(chunks).toString()) as {
-        apiVersion: string
-        request: { uid: string }
-      }
-      const { patch, ...rest } = reply.response
-      const patched = patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
-      response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid: review.uid, ...rest, ...patched } }))
+      setTimeout(() => sendReply(response, reply, Buffer.concat(chunks).toString()), reply?.delayMs ?? 0)
     })
   }
+}
+
+function sendReply(response: ServerResponse, reply: WebhookReply | undefined, sent: string): void {
+  if (reply?.response === undefined) {
+    response.writeHead(reply?.httpStatus ?? 404, { 'Content-Type': 'application/json' }).end()
+    return
+  }
+  const { apiVersion, request: review } = JSON.parse(sent) as { apiVersion: string; request: { uid: string } }
+  const { patch, ...rest } = reply.response
+  const patched = patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+  response.setHeader('Content-Type', 'application/json')
+  response.end(JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid: review.uid, ...rest, ...patched } }))
 }

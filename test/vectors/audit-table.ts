@@ -76,7 +76,8 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
       identity: 'kubernetes',
       flags: [
         '--authorization-mode=Node,RBAC',
-        '--controllers=flow-schema-status',
+        // Those of kube-apiserver; no controller manager ran.
+        '--controllers=flow-schema-status,custom-resource-definitions,apiservice-registration,apiservice-status-available',
         // As in the recording: some pods are privileged.
         '--allow-privileged',
         `--audit-policy-file=${writePolicy(folder, group[0]?.policy)}`,

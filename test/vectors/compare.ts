@@ -1,7 +1,7 @@
 // Compares a result with the recorded one, whose placeholders stand for variable values.
 
 /** Values of numbered placeholders such as `<uid:1>`, each of which stands for one value within a case. */
-export type Bindings = Map<string, string>
+type Bindings = Map<string, string>
 
 const numbered = /<(?:id|uid):\d+>/
 const placeholder = /<(?:time|rv|ip|latency|suffix|jwt|caBundle|id:\d+|uid:\d+)>/g

@@ -19,7 +19,7 @@ interface WorkloadReplay {
   readonly print?: (text: string) => void
 }
 
-export interface WorkloadReport {
+interface WorkloadReport {
   readonly output: string
   /** 0: every observation matches. */
   readonly code: number | null

@@ -5,7 +5,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, p
 import { floatText } from '../../packages/api/src/base/text/float-text.js'
 import { resolvePlain } from '../../packages/api/src/codec/yaml/resolve-scalar.js'
 
-export interface PackageReading {
+interface PackageReading {
   readonly value?: unknown
   /** Error codes of the package. */
   readonly problems: readonly string[]

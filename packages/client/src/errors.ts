@@ -1,6 +1,7 @@
 // Errors of the client, distinguished by `kind`, and by `reason` if the server returned a Status.
 
 import type { StatusCause, StatusDetails } from '@cluster-apiserver/api/api/api-error.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 
 /** Known Status reasons; servers may send other reasons. */
 export type Reason =
@@ -149,7 +150,7 @@ export const isVersionTooLarge = (thrown: unknown): thrown is StatusError =>
 export function connectionError(thrown: unknown, where: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return signal.reason
   if (isClientError(thrown)) return thrown
-  return new ConnectionError(`${where}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, thrown)
+  return new ConnectionError(`${where}: ${errorMessage(thrown)}`, thrown)
 }
 
 /** Result of a request for callers that branch instead of catching. */

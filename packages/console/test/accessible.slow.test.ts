@@ -12,12 +12,13 @@ const routes = {
   yaml: '#/object/core/v1/configmaps/shop/apple',
   overview: '#/object/core/v1/configmaps/shop/apple?tab=overview',
   edit: '#/object/core/v1/configmaps/shop/apple?tab=edit',
+  create: '#/create/apps/v1/deployments?namespace=shop',
   access: '#/access?verb=get&resource=pods',
+  policies: '#/policies',
   requests: '#/requests',
   server: '#/server',
   related: '#/object/core/v1/configmaps/shop/apple?tab=related',
   history: '#/object/core/v1/configmaps/shop/apple?tab=history',
-  create: '#/create/apps/v1/deployments?namespace=shop',
   refused: '#/object/core/v1/configmaps/shop/none',
 }
 

@@ -148,7 +148,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
       () => editorText(area),
       (text) => text.includes('color: red'),
     )
-    await pasteText(area, (await editorText(area)).replace('name: new', 'name: first'))
+    await pasteText(area, (await editorText(area)).replace('name: example', 'name: first'))
     await press(page, 'Preview')
     await page.locator('.diff .added', { hasText: 'note: none' }).waitFor()
     await press(page, 'Create')

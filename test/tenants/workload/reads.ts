@@ -16,7 +16,7 @@ export async function get(lane: Lane): Promise<void> {
   await lane.client.call({ verb: 'get', method: 'GET', path, as: pickForObject(lane.random, kind.hasProtobuf), expect: [404] })
 }
 
-export async function getKey(lane: Lane, key: Key, as: Representation): Promise<void> {
+async function getKey(lane: Lane, key: Key, as: Representation): Promise<void> {
   const [version] = key.possible
   if (version === undefined) return
   const { response, isOk } = await lane.client.call({

@@ -1,5 +1,6 @@
 // ApiError: an error with HTTP status code and Status body. `ApiError.from` turns any other thrown value into an InternalError.
 
+import { errorMessage } from '../base/error-message.js'
 import { listSome, shorten } from '../base/shorten.js'
 import { type FieldError, maxErrors, quote } from './field-error.js'
 
@@ -44,7 +45,7 @@ export class ApiError extends Error {
 
   static from(thrown: unknown): ApiError {
     if (thrown instanceof ApiError) return thrown
-    const text = shorten(thrown instanceof Error ? thrown.message : String(thrown), maxInternalMessageLength)
+    const text = shorten(errorMessage(thrown), maxInternalMessageLength)
     return new ApiError(
       { code: 500, reason: 'InternalError', message: `Internal error occurred: ${text}`, details: { causes: [{ message: text }] } },
       { cause: thrown },

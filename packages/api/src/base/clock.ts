@@ -1,5 +1,7 @@
 // Clocks, timers and timeouts. Code gets them passed in, so that tests can set the time.
 
+import { errorMessage } from './error-message.js'
+
 export interface Clock {
   now(): number
 }
@@ -83,7 +85,7 @@ export function errorWithin(timeoutMs: number, work: Promise<unknown>): Promise<
     work
       .then(
         () => resolve(undefined),
-        (thrown: unknown) => resolve(thrown instanceof Error ? thrown.message : String(thrown)),
+        (thrown: unknown) => resolve(errorMessage(thrown)),
       )
       .finally(() => clearTimeout(timer))
   })

@@ -11,7 +11,7 @@ export interface EntryWriter {
 }
 
 /** Returns undefined to skip the contents of the entry. */
-export type OnEntry = (entry: TarEntry) => EntryWriter | undefined | Promise<EntryWriter | undefined>
+type OnEntry = (entry: TarEntry) => EntryWriter | undefined | Promise<EntryWriter | undefined>
 
 export class TarReader {
   private readonly onEntry: OnEntry

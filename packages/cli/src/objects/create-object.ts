@@ -50,6 +50,12 @@ export function requireFlag<T>(flag: string, value: T | undefined): T {
   return value
 }
 
+/** A value of --port. */
+export function parsePort(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new UsageError(`--port takes numbers, not "${text}"`)
+  return Number(text)
+}
+
 export const numberOrText = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
 
 export async function createAndPrint(object: DynamicObject, context: CreateContext): Promise<number> {

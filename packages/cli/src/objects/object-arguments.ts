@@ -1,5 +1,6 @@
 // Resolves the object arguments of commands: `pod/a`, `pods a b`, `pods,services`, selectors, files.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Collection } from '@cluster-apiserver/client/collection.js'
 import type { ServedResource } from '@cluster-apiserver/client/discovery.js'
 import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
@@ -102,7 +103,7 @@ async function filterByLabels(objects: readonly DynamicObject[], text: string): 
     const selector = compileLabelSelector(text)
     return objects.filter(({ metadata }) => selector.matches(metadata?.labels ?? {}))
   } catch (thrown) {
-    throw new UsageError(`invalid selector ${JSON.stringify(text)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw new UsageError(`invalid selector ${JSON.stringify(text)}: ${errorMessage(thrown)}`)
   }
 }
 

@@ -6,7 +6,7 @@ export type Spec = { readonly [field: string]: unknown }
 
 const templatePaths = [['spec', 'jobTemplate', 'spec', 'template', 'spec'], ['spec', 'template', 'spec'], ['spec']] as const
 
-export interface FoundPodSpec {
+interface FoundPodSpec {
   readonly path: readonly string[]
   readonly spec: Spec
 }

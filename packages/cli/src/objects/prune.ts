@@ -13,7 +13,7 @@ import { fullNameOf, type ManifestObject, type NamedObject } from './named-objec
 import { waitUntilDeleted } from './wait-until.js'
 import type { DryRun } from './write-results.js'
 
-export interface PruneOptions {
+interface PruneOptions {
   readonly objects: readonly ManifestObject[]
   readonly manager: string
   readonly selector: string | undefined

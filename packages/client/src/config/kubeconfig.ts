@@ -1,5 +1,6 @@
 // Kubeconfig: types of its entries, parser and merge.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { OptionNames } from '@cluster-apiserver/api/base/unknown-options.js'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import { ConfigError } from '../errors.js'
@@ -99,7 +100,7 @@ export function readConfigText(text: string, path: string): ClientConfig {
   try {
     value = readYaml(text).value
   } catch (cause) {
-    throw new ConfigError(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new ConfigError(`${path}: ${errorMessage(cause)}`, { cause })
   }
   if (value === null) return emptyConfig
   const reader = new FieldReader(path, '', value)

@@ -1,6 +1,7 @@
 // Credentials of kubeconfig users (client certificate, token, token file, basic auth, exec plugin) and the CA of the cluster.
 
 import { readFileSync } from 'node:fs'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { ChosenConnection } from '../config/choose-connection.js'
 import { bearer, readPlugin } from '../config/exec-credential.js'
 import type { UserEntry } from '../config/kubeconfig.js'
@@ -84,7 +85,7 @@ function pemOf(user: UserEntry, name: 'client-certificate' | 'client-key', where
     try {
       return readFileSync(path, 'utf8')
     } catch (cause) {
-      throw new CredentialError(`${where}: ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      throw new CredentialError(`${where}: ${name}: ${errorMessage(cause)}`, { cause })
     }
   }
 }
@@ -113,7 +114,7 @@ export function caOf({ cluster }: ChosenConnection): string | undefined {
     return checkPem(readFileSync(path, 'utf8'), `certificate-authority: ${path}`)
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause
-    throw new ConfigError(`certificate-authority: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new ConfigError(`certificate-authority: ${errorMessage(cause)}`, { cause })
   }
 }
 
@@ -147,8 +148,7 @@ class TokenFile {
     try {
       this.content = readFileSync(this.path, 'utf8')
     } catch (cause) {
-      if (previous === undefined)
-        throw new CredentialError(`${this.where}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      if (previous === undefined) throw new CredentialError(`${this.where}: ${errorMessage(cause)}`, { cause })
     }
     this.readAtMs = performance.now()
     return this.content !== previous

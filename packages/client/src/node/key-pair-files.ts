@@ -1,6 +1,7 @@
 // Client certificate and key from files that are rotated one after the other: keeps the old pair until both match.
 
 import { createSecureContext } from 'node:tls'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { CredentialError } from '../errors.js'
 import type { Credential } from '../transport/transport.js'
 
@@ -19,7 +20,7 @@ export function keyPairProblem(pair: KeyPair): string | undefined {
   } catch (thrown) {
     if ((thrown as { readonly code?: unknown }).code === 'ERR_OSSL_X509_KEY_VALUES_MISMATCH')
       return 'the key belongs to another certificate'
-    return thrown instanceof Error ? thrown.message : String(thrown)
+    return errorMessage(thrown)
   }
 }
 

@@ -3,6 +3,7 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { parseIp } from '@cluster-apiserver/api/api/validation/network/ip.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { ConnectionError } from '../errors.js'
 
 interface Target {
@@ -26,7 +27,7 @@ export async function openTunnel(proxy: URL, target: Target, signal: AbortSignal
   } catch (cause) {
     socket.destroy()
     const { host, protocol } = proxy
-    throw new ConnectionError(`through the proxy ${protocol}//${host}: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+    throw new ConnectionError(`through the proxy ${protocol}//${host}: ${errorMessage(cause)}`, cause)
   } finally {
     signal.removeEventListener('abort', stop)
   }

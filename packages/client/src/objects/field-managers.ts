@@ -10,7 +10,7 @@ export interface FieldOwner {
   readonly since: string
 }
 
-export interface ManagedField {
+interface ManagedField {
   readonly path: string
   /** Names of members and indexes of items; undefined if an item of a list no longer exists. */
   readonly steps: readonly (string | number)[] | undefined

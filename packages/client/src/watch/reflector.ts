@@ -183,7 +183,7 @@ const selectionOf = ({ labelSelector, fieldSelector, signal }: ReflectOptions): 
   ...(signal === undefined ? {} : { signal }),
 })
 
-export interface BackOffSettings {
+interface BackOffSettings {
   readonly firstMs?: number
   readonly maxMs?: number
 }

@@ -3,10 +3,9 @@
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import { type DynamicObject, isConflict } from '@cluster-apiserver/client/browser.js'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ExplainedEditor } from '../editor/explained-editor.js'
 import type { Problem } from '../editor/problem-lines.js'
-import type { Path } from '../editor/scan-yaml.js'
-import { SchemaPanel, useKindSchema } from '../editor/schema-panel.js'
-import { YamlEditor } from '../editor/yaml-editor.js'
+import { useKindSchema } from '../editor/schema-panel.js'
 import type { ObjectContext } from '../object/object-context.js'
 import { useSession } from '../session/session-context.js'
 import { ownersOf } from '../understand/field-notes.js'
@@ -36,7 +35,6 @@ export function EditTab({ resource, namespace, name, object, isDeleted }: Object
   const [base, setBase] = useState(() => draft?.base ?? editable(object, resource))
   const [text, setText] = useState(() => draft?.text ?? yamlText(base))
   const [note, setNote] = useState(draft && 'Your edit from before; Reset gives it up.')
-  const [path, setPath] = useState<Path>([])
   const [problems, setProblems] = useState(noProblems)
   const [result, setResult] = useState<Result>()
   /** Decisions of the user by the key of the conflict: true takes the field over. */
@@ -152,17 +150,7 @@ export function EditTab({ resource, namespace, name, object, isDeleted }: Object
       <div class="edit-result" role="status">
         {result && <EditResult result={result} onDecision={onDecision} />}
       </div>
-      <div class="edit-columns">
-        <YamlEditor
-          label="Object as YAML"
-          text={text}
-          onText={onText}
-          onField={setPath}
-          schema={schema.value?.schema}
-          problems={problems}
-        />
-        <SchemaPanel loaded={schema} path={path} />
-      </div>
+      <ExplainedEditor label="Object as YAML" text={text} onText={onText} problems={problems} loaded={schema} />
     </>
   )
 }

@@ -1,6 +1,6 @@
 // The schema of a kind from the server's OpenAPI v3 document, by field: for completion, explanations and a first text.
 
-import { apiVersionOf, type ServedResource } from '@cluster-apiserver/client/browser.js'
+import { apiVersionOf, isNotFound, type ServedResource } from '@cluster-apiserver/client/browser.js'
 import { findSchema, type Schema, SchemaTree } from '@cluster-apiserver/client/openapi/schema-tree.js'
 import type { Session } from '../session/session.js'
 import type { Path } from './scan-yaml.js'
@@ -19,7 +19,15 @@ export class KindSchema {
   /** Undefined if the server describes no schema of the kind. */
   static async load(session: Session, { group, version, kind }: ServedResource, signal: AbortSignal): Promise<KindSchema | undefined> {
     const path = `/openapi/v3/${group === '' ? 'api' : 'apis'}/${apiVersionOf(group, version)}`
-    const tree = new SchemaTree(await session.client.json({ path, signal }))
+    let document: unknown
+    try {
+      document = await session.client.json({ path, signal })
+    } catch (thrown) {
+      // API versions of the aggregation layer have no document.
+      if (isNotFound(thrown)) return undefined
+      throw thrown
+    }
+    const tree = new SchemaTree(document)
     const root = findSchema(tree, { group, version, kind })
     return root === undefined ? undefined : new KindSchema(tree, root)
   }
@@ -40,6 +48,14 @@ export class KindSchema {
         schema = ownOf(inner.properties, step) ?? (typeof inner.additionalProperties === 'object' ? inner.additionalProperties : undefined)
     }
     return schema
+  }
+
+  /** With the default of the field itself, and without references. */
+  resolvedAt(path: Path): Schema | undefined {
+    const schema = this.at(path)
+    if (schema === undefined) return undefined
+    const inner = this.tree.resolve(schema)
+    return schema.default === undefined ? inner : { ...inner, default: schema.default }
   }
 
   membersAt(path: Path): readonly Member[] {

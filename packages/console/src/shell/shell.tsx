@@ -2,7 +2,7 @@
 
 import type { ServedResource } from '@cluster-apiserver/client/browser.js'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { CreatePage } from '../change/create-page.js'
+import { CreatePage } from '../create/create-page.js'
 import { ObjectPage } from '../object/object-page.js'
 import { useSession } from '../session/session-context.js'
 import { TablePage } from '../table/table-page.js'

@@ -1,7 +1,7 @@
 // Durations of admission plugins and of the steps admit and validate, by operation and outcome, for metrics.
 
 import { Histogram } from '@cluster-apiserver/api/base/histogram.js'
-import type { Operation } from './admission-plugin.js'
+import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 import { PolicyCounters } from './validating-admission-policy/policy-counters.js'
 
 type StepType = 'admit' | 'validate'

@@ -5,8 +5,7 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import { isDryRun } from '@cluster-apiserver/api/api/options/write-options.js'
-
-export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
+import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 
 /** Second run of the mutating plugins, requested when a webhook changed the object after other plugins had seen it. */
 export interface Reinvocation {

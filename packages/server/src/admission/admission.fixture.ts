@@ -9,10 +9,11 @@ import { type IdentityName, identityOf } from '@cluster-apiserver/api/api/identi
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import { testContext } from '@cluster-apiserver/api/api/rule-context.fixture.js'
 import { systemClock } from '@cluster-apiserver/api/base/clock.js'
+import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 import { definitions } from '@cluster-apiserver/api/resources/index.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { openMemoryStorage } from '../storage/memory/memory-storage.js'
-import { AdmissionRequest, type Operation, type Plugin } from './admission-plugin.js'
+import { AdmissionRequest, type Plugin } from './admission-plugin.js'
 import { type Lookup, lookupOf } from './lookup.js'
 
 export interface RequestInput {

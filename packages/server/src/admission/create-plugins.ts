@@ -39,9 +39,8 @@ import {
 } from './plugins/tolerations-and-node-selectors.js'
 import { podSecurity } from './pod-security/pod-security.js'
 import { type QuotaLedger, resourceQuota } from './quota/resource-quota.js'
-import type { EvaluateInWorker } from './validating-admission-policy/evaluate-policy.js'
 import { PolicyCounters } from './validating-admission-policy/policy-counters.js'
-import { validatingAdmissionPolicy } from './validating-admission-policy/validating-admission-policy.js'
+import { type EvaluateInWorker, validatingAdmissionPolicy } from './validating-admission-policy/validating-admission-policy.js'
 import { type WebhookSources, webhookPlugins } from './webhooks/webhook-plugins.js'
 
 interface AdmissionParts extends PluginChoice {

@@ -18,7 +18,8 @@ interface ResourceName {
 export interface Lookup {
   resource(name: ResourceName): Resource | undefined
   read<T extends ApiObject>(name: ResourceName, address: { readonly namespace?: string; readonly name: string }): T | undefined
-  list<T extends ApiObject>(name: ResourceName, namespace?: string): readonly T[]
+  /** Objects of all namespaces whose JSON contains `text`; others are not decoded. */
+  list<T extends ApiObject>(name: ResourceName, text?: string): readonly T[]
 }
 
 interface LookupParts {
@@ -34,16 +35,14 @@ export function lookupOf({ store, catalogs }: LookupParts): Lookup {
     read<T extends ApiObject>(name: ResourceName, address: { readonly namespace?: string; readonly name: string }): T | undefined {
       const found = resource(name)
       if (found === undefined) return undefined
-      const stored = store.read({ resource: found, namespace: address.namespace ?? '', name: address.name })
+      const stored = store.readCached({ resource: found, namespace: address.namespace ?? '', name: address.name })
       return stored?.decode(found) as T | undefined
     },
-    list<T extends ApiObject>(name: ResourceName, namespace = ''): readonly T[] {
+    list<T extends ApiObject>(name: ResourceName, text = ''): readonly T[] {
       const found = resource(name)
-      if (found === undefined || store.count(found, namespace) === 0) return []
-      return Array.from(
-        store.readAll({ resource: found, namespace, selection: everything, limit: 0 }).objects(),
-        (object) => object.decode(found) as T,
-      )
+      if (found === undefined) return []
+      const objects = [...store.readAll({ resource: found, namespace: '', selection: everything, limit: 0 }).objects()]
+      return objects.filter(({ entry }) => entry.value.includes(text)).map((object) => object.decode(found) as T)
     },
   }
 }

@@ -26,8 +26,8 @@ export function ensureAdminCredential(dataDir: string | undefined): AdminCredent
   return { token, user: adminUser }
 }
 
-/** Without a leading hyphen, which command lines would take for a flag. */
-function newToken(): string {
+/** Random token. It never begins with a hyphen, which command lines would read as a flag. */
+export function newToken(): string {
   const token = randomBytes(32).toString('base64url')
   return token.startsWith('-') ? newToken() : token
 }
@@ -61,7 +61,7 @@ interface KubeconfigInput {
   readonly credential: { readonly [field: string]: string }
 }
 
-/** Strings are written as JSON, which is valid YAML. */
+/** YAML text. Strings are written as JSON, which is valid YAML. */
 export function renderKubeconfig({ cluster, server, ca, user, credential }: KubeconfigInput): string {
   const quote = JSON.stringify
   const context = quote(`${user}@${cluster}`)

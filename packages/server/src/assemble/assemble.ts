@@ -85,7 +85,7 @@ async function open(context: StartContext): Promise<AssembledServer> {
     controllers.begin()
   }
   const controlled = testkit?.control?.attach(listener, cleanup) ?? listener
-  const first = parent === undefined ? controlled : afterFirst(begin, controlled)
+  const first = parent === undefined ? controlled : beginBeforeFirstRequest(begin, controlled)
   const port = await (primaryPort?.() ?? openPort(context, { listener: first, certificate, trust, store, state }))
   const url = serverUrl(port.address, port.port)
   state.address = publicAddress(settings.serving, url)
@@ -96,8 +96,8 @@ async function open(context: StartContext): Promise<AssembledServer> {
   const { identity } = settings
   const adminFolder = role?.kind === 'worker' ? undefined : settings.dataDir
   const clientConfiguration = renderAdminKubeconfig({ identity, url, caPem, credential })
-  const forget = forgetter(engine, eventRates)
-  const share = sharing(settings, foundation, { registration, controllers, port })
+  const forget = eventForgetter(engine, eventRates)
+  const share = partsForForks(settings, foundation, { registration, controllers, port })
   return {
     address: port.address,
     port: port.port,
@@ -118,21 +118,21 @@ async function open(context: StartContext): Promise<AssembledServer> {
   }
 }
 
-/** Forgets events and their rates, after a reset of the objects. */
-const forgetter = (engine: Engine, rates: ReturnType<typeof eventTokenBuckets>) => (): void => {
+/** After a reset of the objects, events must not be counted as repeated or too frequent. */
+const eventForgetter = (engine: Engine, rates: ReturnType<typeof eventTokenBuckets>) => (): void => {
   rates.clear()
   forgetEvents(engine)
 }
 
-interface SharedLater {
+interface StartedParts {
   readonly registration: { readonly holder: string }
   readonly controllers: Pick<RunningControllers, 'isIdle'>
   readonly port: Pick<OpenPort, 'handshakes'>
 }
 
-/** What forks share. A certificate of files is read again, because the server reloads it. */
-const sharing =
-  (settings: Settings, foundation: Foundation, { registration, controllers, port }: SharedLater) =>
+/** Parts that forks share. A fork reads certificate files itself, because each server reloads them. */
+const partsForForks =
+  (settings: Settings, foundation: Foundation, { registration, controllers, port }: StartedParts) =>
   (snapshot: MemorySnapshot): SharedParts => ({
     snapshot,
     catalog: foundation.catalog,
@@ -144,8 +144,7 @@ const sharing =
     isIdle: controllers.isIdle(),
   })
 
-/** Calls `begin` before the first request. */
-function afterFirst(begin: () => void, serve: RequestListener): RequestListener {
+function beginBeforeFirstRequest(begin: () => void, serve: RequestListener): RequestListener {
   let hasBegun = false
   return (request, response) => {
     if (!hasBegun) begin()

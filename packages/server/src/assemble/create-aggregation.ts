@@ -2,6 +2,7 @@
 
 import { ApiServiceSource } from '@cluster-apiserver/api/api/catalog/api-services.js'
 import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { AggregationCounters } from '../controllers/aggregation/aggregation-metrics.js'
 import { type ClientPair, createExtensionClient, type ExtensionClient } from '../controllers/aggregation/extension-client.js'
 import { type ServiceFinder, serviceFinder } from '../controllers/aggregation/find-service.js'
@@ -53,6 +54,6 @@ function openClientPair({ settings, logger, cleanup }: StartContext): () => Clie
     cleanup.add(() => reloading.close())
     return () => reloading.current
   } catch (thrown) {
-    throw flagError('proxy-client-cert-file', thrown instanceof Error ? thrown.message : String(thrown))
+    throw flagError('proxy-client-cert-file', errorMessage(thrown))
   }
 }

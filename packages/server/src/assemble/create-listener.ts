@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import { anonymous } from '@cluster-apiserver/api/api/user.js'
 import { steadyClock } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { apiGroupDiscovery } from '@cluster-apiserver/api/resources/apidiscovery/v2beta1.schema.js'
 import { describeType } from '@cluster-apiserver/api/resources/descriptions/describe-type.js'
@@ -57,7 +58,7 @@ import { servingFilters } from './serving-options.js'
 import type { StartContext } from './start-context.js'
 import type { RunningControllers } from './start-controllers.js'
 
-/** Of the machine: worker processes have a share each. */
+/** For the whole machine; worker processes divide it among themselves. */
 const memoryLimits = { bodyBytes: 128 << 20, responseBytes: 256 << 20 }
 const minMemoryLimits = { bodyBytes: 16 << 20, responseBytes: 32 << 20 }
 
@@ -251,7 +252,7 @@ async function startTracing({ settings, logger, cleanup }: StartContext): Promis
     {
       name: 'apiserver_trace_spans_total',
       type: 'counter',
-      help: 'Spans of requests that the collector of traces took, and those that were dropped.',
+      help: 'Trace spans, by whether the collector accepted them.',
       labels: ['result'],
       rows: [
         { labels: ['dropped'], value: exporter.dropped },
@@ -299,7 +300,7 @@ function openLogTarget({ file }: NonNullable<AuditSettings['log']>, logger: Logg
   try {
     return file.path === '-' ? new LinePipe(standardOutput) : new RotatingLogFile(file, { logger })
   } catch (thrown) {
-    throw flagError('audit-log-path', `cannot write to ${file.path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw flagError('audit-log-path', `cannot write to ${file.path}: ${errorMessage(thrown)}`)
   }
 }
 

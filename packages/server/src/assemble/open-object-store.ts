@@ -40,7 +40,7 @@ export async function openStore(context: StartContext, catalog: Catalog): Promis
 }
 
 const importRows = async (from: string, { settings, logger, time }: StartContext, catalog: Catalog): Promise<InitialRows> =>
-  (await import('./testkit/import/initial-rows.js')).importInitialRows(from, { settings, logger, catalog, time })
+  (await import('./testkit/import/import-capture.js')).importInitialRows(from, { settings, logger, catalog, time })
 
 const shareOfMemory = 1 / 8
 

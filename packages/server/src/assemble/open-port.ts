@@ -14,7 +14,7 @@ import { sniCertificates } from './serving-options.js'
 import type { StartContext } from './start-context.js'
 
 const drainMs = 10_000
-/** Of the machine: worker processes have a share each. */
+/** For the whole machine; worker processes divide it among themselves. */
 const maxConnections = 10_000
 const minConnections = 1_000
 

@@ -1,6 +1,7 @@
 // Outbound connections: egress proxies by destination, and counters of insecure certificates.
 
 import { readFileSync } from 'node:fs'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { type ConnectProxyAddress, type Dial, dialThrough } from '../net/outbound/http-connect-tunnel.js'
 import type { RefuseWebhook, WebhookDials } from '../net/outbound/webhook-dial.js'
 import { CertificateCounter } from '../net/tls/certificate-flaws.js'
@@ -47,7 +48,7 @@ function proxyAddress(proxy: ProxySettings, name: EgressName): ConnectProxyAddre
     try {
       return readFileSync(path, 'utf8')
     } catch (thrown) {
-      throw flagError('egress-selector-config-file', `${name}: ${thrown instanceof Error ? thrown.message : thrown}`)
+      throw flagError('egress-selector-config-file', `${name}: ${errorMessage(thrown)}`)
     }
   }
   const { caFile, certFile, keyFile } = proxy.tls

@@ -1,6 +1,7 @@
 // A configuration file that is polled for changes; valid changes are applied.
 
 import { readFileSync } from 'node:fs'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 
 interface ReloadOptions {
@@ -43,7 +44,7 @@ export class ReloadingFile {
       }
       this.#lastError = ''
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown.message : String(thrown)
+      const error = errorMessage(thrown)
       if (error !== this.#lastError)
         logger.warn({ file: path, error }, 'cannot reload configuration file; the previous content stays in effect')
       this.#lastError = error

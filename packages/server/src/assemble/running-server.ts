@@ -2,8 +2,8 @@
 
 import type { TypedClient } from '@cluster-apiserver/client/typed/typed-client.js'
 import type { Faults } from './testkit/faults/fault-rules.js'
+import type { InspectedServer } from './testkit/inspection/inspection.js'
 import type { ServerClock } from './testkit/movable-clock.js'
-import type { SeenServer } from './testkit/seen/seen.js'
 import type { SimulatedNodes } from './testkit/simulated-nodes.js'
 import type { Snapshot } from './testkit/snapshot.js'
 import type { ReviewFunction } from './testkit/webhooks/review-functions.js'
@@ -37,7 +37,7 @@ export interface Access {
 }
 
 /** A server that runs inside the caller's process. */
-export interface EmbeddedServer extends RunningServer, Access, SeenServer {
+export interface EmbeddedServer extends RunningServer, Access, InspectedServer {
   /** Credentials of another user, with the permissions that RBAC grants; the group `system:masters` has all permissions. */
   as(user: string, groups?: readonly string[]): Access
   /**

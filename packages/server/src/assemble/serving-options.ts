@@ -1,6 +1,7 @@
 // Filters, SNI certificates and the published address that the serving flags configure.
 
 import { fileURLToPath } from 'node:url'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { cors } from '../http/filters/cors.js'
 import { retryAfterShutdown } from '../http/filters/graceful-shutdown.js'
 import { strictTransport } from '../http/filters/strict-transport-security.js'
@@ -36,7 +37,7 @@ function corsFilter(patterns: readonly string[]): Filter {
   try {
     return cors(patterns)
   } catch (thrown) {
-    throw flagError('cors-allowed-origins', thrown instanceof Error ? thrown.message : String(thrown))
+    throw flagError('cors-allowed-origins', errorMessage(thrown))
   }
 }
 
@@ -45,7 +46,7 @@ export function sniCertificates({ certificates }: ServingSettings, options: SniO
   try {
     return new SniCertificates(certificates, options)
   } catch (thrown) {
-    throw flagError('tls-sni-cert-key', thrown instanceof Error ? thrown.message : String(thrown))
+    throw flagError('tls-sni-cert-key', errorMessage(thrown))
   }
 }
 

@@ -123,7 +123,10 @@ export async function startControllers(
 
 const forkListMs = 1000
 
-/** Without signing flags the server's own CA signs, unless --client-ca-file is set: the server would not trust its certificates. */
+/**
+ * The controller of certificate signing. Without signing flags the server's own CA signs, unless --client-ca-file is set: then the server
+ * would not trust the certificates.
+ */
 function signing(
   { authentication: { clientCa }, signing: { pairs, seconds }, identity }: Settings,
   own: KeyPair,
@@ -144,7 +147,7 @@ function signing(
   return (parts) => signWith(() => ownSigner(own))(parts)
 }
 
-/** Forks have the same CA. */
+/** Cached by CA, which forks share. */
 const ownSigner = weakMemoize((own: KeyPair): Signer => ({ authority: signerOf(own), endMs: endOf(own) }))
 
 const endOf = ({ cert }: KeyPair): number => Date.parse(new X509Certificate(cert).validTo)
@@ -164,7 +167,7 @@ interface LoadedWorkloads {
   readonly simulatedBackends: SimulatedBackends | undefined
 }
 
-/** Their modules are loaded only if one is enabled. */
+/** Loads the modules of the workload controllers only if one is enabled. */
 async function loadWorkloads(
   { workloads, workloadFlags: flags, simulation }: Settings,
   parts: ControllerParts,

@@ -1,8 +1,8 @@
 // JSON of audit events, with fields in the order of kube-apiserver.
 
-import { isIP } from 'node:net'
 import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
 import type { User } from '@cluster-apiserver/api/api/user.js'
+import { canonicalIp, familyOf } from '@cluster-apiserver/api/api/validation/network/ip-text.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { writeAny } from '@cluster-apiserver/api/schema/json/write.js'
@@ -121,6 +121,7 @@ export const shortRequest = (request: RecordedRequest): RecordedRequest => ({
   ...request,
   uri: shorten(request.uri, maxUriChars),
   name: shorten(request.name),
+  auditId: shorten(request.auditId),
   sourceIps: request.sourceIps.slice(-maxSourceIps),
   user: request.user && shortUser(request.user),
   info: {
@@ -148,9 +149,8 @@ export function sourceIps({ forwardedFor, realIp, peer }: ClientAddresses): read
   return ips
 }
 
-/** Maps IPv4-mapped IPv6 addresses to IPv4; empty if the text is not an IP address. */
+/** Canonical text, so that spellings of one address compare equal; empty if the text is not an IP address. */
 function normalizeIp(text: string): string {
   const trimmed = text.trim()
-  const ip = trimmed.startsWith('::ffff:') && trimmed.includes('.') ? trimmed.slice(7) : trimmed
-  return isIP(ip) === 0 ? '' : ip
+  return familyOf(trimmed) === undefined ? '' : canonicalIp(trimmed)
 }

@@ -142,6 +142,8 @@ for (const { forwardedFor, realIp, peer, ips } of [
   { forwardedFor: '1.1.1.1, bogus,2.2.2.2', peer: '10.0.0.1', ips: ['1.1.1.1', '2.2.2.2', '10.0.0.1'] },
   { forwardedFor: '1.1.1.1', realIp: '1.1.1.1', peer: '1.1.1.1', ips: ['1.1.1.1'] },
   { realIp: '3.3.3.3', peer: '::1', ips: ['3.3.3.3', '::1'] },
+  { forwardedFor: '2001:DB8:0::1, ::FFFF:1.2.3.4', realIp: '1.2.3.4', peer: '2001:db8::1', ips: ['2001:db8::1', '1.2.3.4', '2001:db8::1'] },
+  { forwardedFor: '010.0.0.1, 1.2.3, fe80::1%eth0', peer: '10.0.0.1', ips: ['10.0.0.1'] },
 ]) {
   test(`sourceIPs ${ips.join(' ')}`, () => {
     assert.deepEqual(sourceIps({ forwardedFor, realIp, peer }), ips)

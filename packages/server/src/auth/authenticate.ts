@@ -44,13 +44,14 @@ export interface Refused {
 
 export type AuthenticationResult = Authenticated | Refused | undefined
 
-/** Resolves with undefined if the request has no credential of the authenticator's type. */
-export type Authenticator = (credentials: Credentials) => Promise<AuthenticationResult>
+/** Returns undefined if the request has no credential of the authenticator's type. */
+export type Authenticator = (credentials: Credentials) => AuthenticationResult | Promise<AuthenticationResult>
 
 export async function authenticateWith(authenticators: readonly Authenticator[], credentials: Credentials): Promise<AuthenticationResult> {
   let refused: Refused | undefined
   for (const authenticate of authenticators) {
-    const found = await authenticate(credentials)
+    const result = authenticate(credentials)
+    const found = result instanceof Promise ? await result : result
     if (found?.user !== undefined) return found
     refused = mergeProblems(refused, found)
   }

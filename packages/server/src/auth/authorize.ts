@@ -30,7 +30,7 @@ export interface AccessRequest {
 
 export interface Authorizer {
   readonly name: string
-  authorize(request: AccessRequest): Promise<Decision>
+  authorize(request: AccessRequest): Decision | Promise<Decision>
   rulesFor?(user: User, namespace: string): Promise<UserRules>
 }
 
@@ -56,7 +56,8 @@ export interface NonResourceRule {
 export async function authorizeWith(authorizers: readonly Authorizer[], request: AccessRequest): Promise<Decision> {
   let combined = noOpinion
   for (const authorizer of authorizers) {
-    const decision = await authorizer.authorize(request)
+    const result = authorizer.authorize(request)
+    const decision = result instanceof Promise ? await result : result
     if (decision.verdict !== 'no-opinion') return decision
     combined = mergeDecisions(combined, decision)
   }
@@ -119,15 +120,15 @@ const rulesForEverything: UserRules = {
 }
 export const noRules: UserRules = { resourceRules: [], nonResourceRules: [] }
 
-export const alwaysAllow: Authorizer = { name: 'AlwaysAllow', authorize: async () => allow, rulesFor: async () => rulesForEverything }
+export const alwaysAllow: Authorizer = { name: 'AlwaysAllow', authorize: () => allow, rulesFor: async () => rulesForEverything }
 
 const forbiddenAll = { verdict: 'no-opinion', reason: 'Everything is forbidden.' } as const
 
-export const alwaysDeny: Authorizer = { name: 'AlwaysDeny', authorize: async () => forbiddenAll, rulesFor: async () => noRules }
+export const alwaysDeny: Authorizer = { name: 'AlwaysDeny', authorize: () => forbiddenAll, rulesFor: async () => noRules }
 
 /** Allows members of `system:masters` everything, before all other authorizers; SelfSubjectRulesReview does not show it. */
 export const allowMasters: Authorizer = {
   name: 'masters',
-  authorize: async ({ user }) => (user.groups.includes(mastersGroup) ? allow : noOpinion),
+  authorize: ({ user }) => (user.groups.includes(mastersGroup) ? allow : noOpinion),
   rulesFor: async () => noRules,
 }

@@ -88,7 +88,7 @@ interface CertificateOptions {
 
 export function clientCertificates(trust: CertificateTrust, { clock, remaining }: CertificateOptions): Authenticator {
   const resultCache = new WeakMap<PeerCertificate, { readonly result: AuthenticationResult }>()
-  return async ({ certificate }) => {
+  return ({ certificate }) => {
     if (certificate === undefined) return undefined
     const now = clock.now()
     remaining?.add((certificate.validToMs - now) / 1000)

@@ -25,7 +25,7 @@ export function requestHeaders(trust: CertificateTrust, options: ProxyOptions): 
     groups: lower(options.groupHeaders),
     extras: lower(options.extraHeaderPrefixes),
   }
-  return async ({ certificate, rawHeaders }) => {
+  return ({ certificate, rawHeaders }) => {
     if (certificate === undefined) return undefined
     const problem = trust.problemOf(certificate, clock.now())
     if (problem !== undefined) return { problems: [problem] }

@@ -11,7 +11,7 @@ import { getDocument } from '../net/outbound/http-client.js'
 import { type EndpointResponse, JsonEndpoint } from '../net/outbound/json-endpoint.js'
 import { readConnection } from '../options/files/webhook-kubeconfig.js'
 import { readFromDisk } from '../options/settings-input.js'
-import { type CommandOutput, exitCodes } from './command-process.js'
+import { type CommandOutput, exitCodes, runCommand } from './command-process.js'
 
 const usage = `usage: cluster-apiserver admission replay --to=<url> [--file=<recordings>] [--data-dir=./cluster-data] [--webhook=<name>] [--last=<n>]
 
@@ -41,54 +41,40 @@ interface CommandOptions {
   readonly last: number
 }
 
-export async function runAdmissionCommand(args: readonly string[], { print, printError }: CommandOutput): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    print(usage)
-    return exitCodes.success
-  }
-  const options = readArguments(args)
-  if (typeof options === 'string') {
-    printError(`cluster-apiserver admission: ${options}\n\n${usage}`)
-    return exitCodes.invalidCommandLine
-  }
-  try {
+export function runAdmissionCommand(args: readonly string[], output: CommandOutput): Promise<number> {
+  const run = async (options: CommandOptions): Promise<number> => {
     const recorded = selectReviews(
       itemsOf(options.file === undefined ? await fetchRecordings(options.kubeconfig) : readFileSync(options.file, 'utf8')),
       options,
     )
     if (recorded.length === 0) throw new Error('there are no recorded reviews')
-    return await replay(recorded, options, print)
-  } catch (thrown) {
-    printError(`cluster-apiserver admission: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
-    return exitCodes.failure
+    return replay(recorded, options, output.print)
   }
+  return runCommand({ name: 'admission', usage, read: readArguments, run }, args, output)
 }
 
-function readArguments(args: readonly string[]): CommandOptions | string {
+function readArguments(args: readonly string[]): CommandOptions {
   const stringOption = { type: 'string' } as const
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        to: stringOption,
-        'ca-file': stringOption,
-        file: stringOption,
-        'data-dir': stringOption,
-        kubeconfig: stringOption,
-        webhook: stringOption,
-        last: stringOption,
-      },
-    })
-    if (positionals.join(' ') !== 'replay') return 'the only subcommand is replay'
-    const { to = '', last = '1000' } = values
-    if (!URL.canParse(to) || !/^https?:$/.test(new URL(to).protocol)) return '--to: must be a URL such as https://127.0.0.1:8443/mutate'
-    if (!/^[1-9]\d{0,5}$/.test(last)) return '--last: must be a number'
-    const kubeconfig = values.kubeconfig ?? join(values['data-dir'] ?? 'cluster-data', 'admin.conf')
-    return { to, caFile: values['ca-file'], file: values.file, kubeconfig, webhook: values.webhook, last: Number(last) }
-  } catch (thrown) {
-    return (thrown as Error).message
-  }
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      to: stringOption,
+      'ca-file': stringOption,
+      file: stringOption,
+      'data-dir': stringOption,
+      kubeconfig: stringOption,
+      webhook: stringOption,
+      last: stringOption,
+    },
+  })
+  if (positionals.join(' ') !== 'replay') throw new Error('the only subcommand is replay')
+  const { to = '', last = '1000' } = values
+  if (!URL.canParse(to) || !/^https?:$/.test(new URL(to).protocol))
+    throw new Error('--to: must be a URL such as https://127.0.0.1:8443/mutate')
+  if (!/^[1-9]\d{0,5}$/.test(last)) throw new Error('--last: must be a number')
+  const kubeconfig = values.kubeconfig ?? join(values['data-dir'] ?? 'cluster-data', 'admin.conf')
+  return { to, caFile: values['ca-file'], file: values.file, kubeconfig, webhook: values.webhook, last: Number(last) }
 }
 
 async function fetchRecordings(kubeconfig: string): Promise<string> {

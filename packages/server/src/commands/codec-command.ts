@@ -1,5 +1,6 @@
 // The command codec: converts one object between JSON, YAML and Protobuf, such as stored or recorded bytes.
 
+import { parseArgs } from 'node:util'
 import type { Json } from '@cluster-apiserver/api/api/object.js'
 import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
 import { decodeProtobuf, encodeProtobuf, isEnvelope, readEnvelope } from '@cluster-apiserver/api/codec/protobuf-envelope.js'
@@ -12,7 +13,7 @@ import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
 import { printPath } from '@cluster-apiserver/api/schema/path.js'
 import { hasProtobuf } from '@cluster-apiserver/api/schema/protobuf/protobuf.js'
 import { findSchema } from './codec-schemas.js'
-import { exitCodes } from './command-process.js'
+import { runCommand } from './command-process.js'
 
 const codecFormats = ['json', 'yaml', 'protobuf'] as const
 type CodecFormat = (typeof codecFormats)[number]
@@ -30,31 +31,21 @@ Converts one object of a built-in kind from standard input, in any of these form
 Exit codes: 0 success, 1 the object cannot be converted, 2 invalid command line.
 `
 
-export async function runCodecCommand(args: readonly string[], streams: CodecStreams): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    streams.print(Buffer.from(usage))
-    return exitCodes.success
+export function runCodecCommand(args: readonly string[], { input, print, printError }: CodecStreams): Promise<number> {
+  const run = async (to: CodecFormat): Promise<undefined> => {
+    const object = await readObject(await readAll(input))
+    for (const path of object.unknown) printError(`cluster-apiserver codec: unknown field "${path}" is dropped\n`)
+    print(writeObject(object, to))
   }
-  const to = parseArguments(args)
-  if (to === undefined) {
-    streams.printError(usage)
-    return exitCodes.invalidCommandLine
-  }
-  try {
-    const bytes = await readAll(streams.input)
-    const object = await readObject(bytes)
-    for (const path of object.unknown) streams.printError(`cluster-apiserver codec: unknown field "${path}" is dropped\n`)
-    streams.print(writeObject(object, to))
-    return exitCodes.success
-  } catch (thrown) {
-    streams.printError(`cluster-apiserver codec: ${thrown instanceof Error ? thrown.message : thrown}\n`)
-    return exitCodes.failure
-  }
+  const output = { print: (text: string) => print(Buffer.from(text)), printError }
+  return runCommand({ name: 'codec', usage, read: readArguments, run }, args, output)
 }
 
-function parseArguments(args: readonly string[]): CodecFormat | undefined {
-  const name = args.length === 1 && args[0]?.startsWith('--to=') ? args[0].slice(5) : args.length === 2 && args[0] === '--to' ? args[1] : ''
-  return codecFormats.find((format) => format === name)
+function readArguments(args: readonly string[]): CodecFormat {
+  const { to } = parseArgs({ args: [...args], options: { to: { type: 'string' } } }).values
+  const format = codecFormats.find((name) => name === to)
+  if (format === undefined) throw new Error(`--to must be one of ${codecFormats.join(', ')}`)
+  return format
 }
 
 async function readAll(input: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

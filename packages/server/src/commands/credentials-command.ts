@@ -10,7 +10,7 @@ import { JsonEndpoint } from '../net/outbound/json-endpoint.js'
 import { issueCertificate } from '../net/tls/issue-certificate.js'
 import { readOptionalFile } from '../options/files/private-files.js'
 import { parseDuration } from '../options/flags/flag-value.js'
-import { type CommandOutput, exitCodes } from './command-process.js'
+import { type CommandOutput, runCommand } from './command-process.js'
 
 interface CredentialsProcess extends CommandOutput {
   readonly now: () => number
@@ -38,23 +38,11 @@ const backdateMs = 3_600_000
 const minLifetimeMs = 1000
 const maxLifetimeMs = 10 * 365 * 86_400_000
 
-export async function runCredentialsCommand(args: readonly string[], { print, printError, now }: CredentialsProcess): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    print(usage)
-    return exitCodes.success
+export function runCredentialsCommand(args: readonly string[], { now, ...output }: CredentialsProcess): Promise<number> {
+  const run = async (options: CommandOptions): Promise<undefined> => {
+    output.print(await configurationFor(options, now()))
   }
-  const options = readArguments(args)
-  if (typeof options === 'string') {
-    printError(`cluster-apiserver credentials: ${options}\n\n${usage}`)
-    return exitCodes.invalidCommandLine
-  }
-  try {
-    print(await configurationFor(options, now()))
-    return exitCodes.success
-  } catch (thrown) {
-    printError(`cluster-apiserver credentials: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
-    return exitCodes.failure
-  }
+  return runCommand({ name: 'credentials', usage, read: readArguments, run }, args, output)
 }
 
 interface CommandOptions {
@@ -67,33 +55,30 @@ interface CommandOptions {
   readonly server: string | undefined
 }
 
-function readArguments(args: readonly string[]): CommandOptions | string {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        user: { type: 'string' },
-        group: { type: 'string', multiple: true, default: [] },
-        expires: { type: 'string', default: '24h' },
-        'data-dir': { type: 'string', default: './cluster-data' },
-        'cert-dir': { type: 'string' },
-        token: { type: 'boolean', default: false },
-        server: { type: 'string' },
-      },
-    })
-    const { user = '', group: groups, expires, 'data-dir': dataDir, 'cert-dir': certDir, token, server } = values
-    if (user === '') return '--user is missing'
-    if ([user, ...groups].some((name) => name === '' || /\p{Cc}/u.test(name))) return 'a name is empty or has control characters'
-    const expiresMs = readExpiry(expires)
-    if (expiresMs < minLifetimeMs || expiresMs > maxLifetimeMs)
-      return `--expires: ${JSON.stringify(expires)} must be between 1s and 10 years`
-    const account = token ? accountOf(user) : undefined
-    if (token && account === undefined) return '--token needs --user=system:serviceaccount:<namespace>:<name>'
-    if (token && groups.length > 0) return '--group: cannot be combined with --token; a service account has the groups of its namespace'
-    return { user, groups, expiresMs, account, dataDir: resolve(dataDir), caFolder: resolve(certDir ?? pkiFolder(dataDir)), server }
-  } catch (thrown) {
-    return (thrown as Error).message
-  }
+function readArguments(args: readonly string[]): CommandOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      user: { type: 'string' },
+      group: { type: 'string', multiple: true, default: [] },
+      expires: { type: 'string', default: '24h' },
+      'data-dir': { type: 'string', default: './cluster-data' },
+      'cert-dir': { type: 'string' },
+      token: { type: 'boolean', default: false },
+      server: { type: 'string' },
+    },
+  })
+  const { user = '', group: groups, expires, 'data-dir': dataDir, 'cert-dir': certDir, token, server } = values
+  if (user === '') throw new Error('--user is missing')
+  if ([user, ...groups].some((name) => name === '' || /\p{Cc}/u.test(name))) throw new Error('a name is empty or has control characters')
+  const expiresMs = readExpiry(expires)
+  if (expiresMs < minLifetimeMs || expiresMs > maxLifetimeMs)
+    throw new Error(`--expires: ${JSON.stringify(expires)} must be between 1s and 10 years`)
+  const account = token ? accountOf(user) : undefined
+  if (token && account === undefined) throw new Error('--token needs --user=system:serviceaccount:<namespace>:<name>')
+  if (token && groups.length > 0)
+    throw new Error('--group: cannot be combined with --token; a service account has the groups of its namespace')
+  return { user, groups, expiresMs, account, dataDir: resolve(dataDir), caFolder: resolve(certDir ?? pkiFolder(dataDir)), server }
 }
 
 function readExpiry(text: string): number {

@@ -1,5 +1,6 @@
 // Graceful shutdown: the first SIGTERM or SIGINT drains requests, the second closes immediately, and so does an uncaught exception.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import type { RunningServer } from '../assemble/running-server.js'
 import { type CommandProcess, exitCodes } from './command-process.js'
@@ -18,7 +19,7 @@ export function shutDownOnSignal(server: RunningServer, { signals, exit, printEr
       // A forced close also resolves the graceful one.
       () => state === 'closing' && exit(exitCodes.success),
       (error: unknown) => {
-        printError(`cluster-apiserver: shutdown failed: ${error instanceof Error ? error.message : String(error)}\n`)
+        printError(`cluster-apiserver: shutdown failed: ${errorMessage(error)}\n`)
         exit(exitCodes.failure)
       },
     )

@@ -4,11 +4,11 @@ import { FlagError } from '../options/flags/flag.js'
 import { flagGroups } from '../options/flags/flag-table.js'
 import { renderHelp } from '../options/flags/help.js'
 import { type ParsedFlags, parseFlags } from '../options/flags/parse-flags.js'
-import { type BackupCommand, backupCommands } from './backup/backup-command-names.js'
 import { type CommandProcess, exitCodes, ownProcess } from './command-process.js'
 import { chooseStorage, standInFlags } from './envtest/apiserver.js'
 import { runEtcd } from './envtest/etcd.js'
-import type { ServeOptions, Subcommand } from './serve.js'
+import type { ServeOptions } from './serve.js'
+import { type Subcommand, subcommands } from './subcommands.js'
 import { versionLine } from './version.js'
 
 export interface ServerScript {
@@ -34,9 +34,7 @@ export async function main(
   else await (await loadServer()).serve(isStandIn ? await chooseStorage(flags) : flags, options)
 }
 
-const isSubcommand = (command: string): command is Subcommand =>
-  backupCommands.includes(command as BackupCommand) ||
-  ['admission', 'check', 'codec', 'credentials', 'envtest', 'testserver'].includes(command)
+const isSubcommand = (command: string): command is Subcommand => (subcommands as readonly string[]).includes(command)
 
 function readFlags(argv: readonly string[], { printError }: CommandProcess): ParsedFlags | undefined {
   try {

@@ -15,7 +15,6 @@ import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
 import { explainStartupError } from '../options/startup-error.js'
 import { runAdmissionCommand } from './admission-command.js'
-import type { BackupCommand } from './backup/backup-command-names.js'
 import { runCheckCommand } from './check/check-command.js'
 import { type CommandProcess, exitCodes } from './command-process.js'
 import { runCredentialsCommand } from './credentials-command.js'
@@ -23,10 +22,9 @@ import { runEnvtestCommand } from './envtest/envtest-command.js'
 import { closeImmediately, logUncaughtErrors, shutDownOnSignal } from './graceful-shutdown.js'
 import { createLogger } from './logging/logger.js'
 import { shellQuote } from './shell-quote.js'
+import type { Subcommand } from './subcommands.js'
 import { runTestserver } from './testserver.js'
 import { packageVersion } from './version.js'
-
-export type Subcommand = BackupCommand | 'admission' | 'check' | 'codec' | 'credentials' | 'envtest' | 'testserver'
 
 export async function runSubcommand(command: Subcommand, args: readonly string[], process: CommandProcess): Promise<number> {
   const { print, printError } = process
@@ -64,8 +62,7 @@ export async function serve(flags: ParsedFlags, options: ServeOptions): Promise<
   try {
     await start(flags, options)
   } catch (error) {
-    const reason = explainStartupError(error) ?? `start failed: ${error instanceof Error ? error.stack : String(error)}`
-    options.printError(`cluster-apiserver: ${reason}\n`)
+    options.printError(`cluster-apiserver: ${explainStartupError(error)}\n`)
     options.exit(error instanceof FlagError ? exitCodes.invalidCommandLine : exitCodes.failure)
   }
 }

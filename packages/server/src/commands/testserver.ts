@@ -12,7 +12,6 @@ import { parseFlags } from '../options/flags/parse-flags.js'
 import { readSettings } from '../options/read-settings.js'
 import { explainStartupError } from '../options/startup-error.js'
 import { type CommandProcess, exitCodes } from './command-process.js'
-import { onParentEnd } from './end-with-parent.js'
 import { closeImmediately, logUncaughtErrors } from './graceful-shutdown.js'
 import { createLogger } from './logging/logger.js'
 
@@ -55,8 +54,7 @@ export async function runTestserver(args: readonly string[], commandProcess: Com
   try {
     return await serveUntilEnd(args, commandProcess)
   } catch (error) {
-    const reason = explainStartupError(error) ?? `start failed: ${error instanceof Error ? error.stack : String(error)}`
-    printError(`cluster-apiserver testserver: ${reason}\n`)
+    printError(`cluster-apiserver testserver: ${explainStartupError(error)}\n`)
     return error instanceof FlagError ? exitCodes.invalidCommandLine : exitCodes.failure
   }
 }
@@ -113,3 +111,28 @@ const describe = ({ url, caPem, token, testkit }: EmbeddedServer, kubeconfig: st
   testkit,
   pid: process.pid,
 })
+
+const pollMs = 200
+
+/**
+ * Calls `end` once, when the parent of this process has ended. Node.js has no signal for it, but the id of the parent changes. A parent that
+ * ends while Node.js starts is noticed only if it set its id in CLUSTER_PARENT_PID.
+ */
+function onParentEnd(end: () => void): void {
+  const parent = process.ppid
+  const named = Number(process.env['CLUSTER_PARENT_PID'] ?? '')
+  const timer = setInterval(() => {
+    if (process.ppid === parent && (named <= 0 || Number.isNaN(named) || isRunning(named))) return
+    clearInterval(timer)
+    end()
+  }, pollMs).unref()
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    // EPERM: it runs as another user.
+    return (thrown as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}

@@ -1,6 +1,7 @@
-// Event loop lag, measured by a timer while there are requests. While the lag persists, requests may be refused, but no watches, probes
-// and requests of administrators.
+// Event loop lag, measured by a timer while there are requests. While the lag persists, requests are refused, except watches, probes and
+// requests of administrators.
 
+import { systemTimers, type Timers } from '@cluster-apiserver/api/base/clock.js'
 import { Histogram } from '@cluster-apiserver/api/base/histogram.js'
 import type { InFlightLimits } from './max-in-flight.js'
 import { OverloadedError } from './memory-pressure.js'
@@ -20,22 +21,10 @@ const maxIdleTicks = 40
 
 const delayBounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-interface LagClock {
-  now(): number
-  /** Returns the function that stops the timer. */
-  every(ms: number, call: () => void): () => void
-}
-
-const realClock: LagClock = {
-  now: () => performance.now(),
-  every: (ms, call) => {
-    const timer = setInterval(call, ms).unref()
-    return () => clearInterval(timer)
-  },
-}
+type LagTimers = Pick<Timers, 'now' | 'every'>
 
 export class EventLoopLag {
-  readonly #clock: LagClock
+  readonly #timers: LagTimers
   #stop: (() => void) | undefined
   #expectedMs = 0
   #lagMs = 0
@@ -43,8 +32,8 @@ export class EventLoopLag {
   #idleTicks = 0
   readonly delays = new Histogram(delayBounds)
 
-  constructor(clock = realClock) {
-    this.#clock = clock
+  constructor(timers: LagTimers = systemTimers) {
+    this.#timers = timers
   }
 
   get seconds(): number {
@@ -79,8 +68,8 @@ export class EventLoopLag {
   touch(): void {
     this.#idleTicks = 0
     if (this.#stop !== undefined) return
-    this.#expectedMs = this.#clock.now() + tickMs
-    this.#stop = this.#clock.every(tickMs, () => this.#tick())
+    this.#expectedMs = this.#timers.now() + tickMs
+    this.#stop = this.#timers.every(tickMs, () => this.#tick())
   }
 
   close(): void {
@@ -91,7 +80,7 @@ export class EventLoopLag {
   }
 
   #tick(): void {
-    const now = this.#clock.now()
+    const now = this.#timers.now()
     this.#lagMs = Math.max(0, now - this.#expectedMs)
     this.delays.add(this.#lagMs / 1000)
     this.#expectedMs = now + tickMs

@@ -61,7 +61,7 @@ export function dispatch(endpoints: Endpoints): Filter {
   )
   const rootEndpoints = { ...endpoints, root: (catalog: Catalog, services: ApiServices) => rootOf(catalog)(services) }
   const { aggregation } = endpoints
-  return async (exchange) => {
+  return (exchange) => {
     const { info, catalog } = exchange
     if (aggregation !== undefined && aggregation.services.current.remotes.length > 0) {
       const remote = aggregation.find(exchange)
@@ -71,7 +71,7 @@ export function dispatch(endpoints: Endpoints): Filter {
     // As in kube-apiserver, `//x` is not `/x`.
     if (info.path.startsWith('//')) return pageNotFound(exchange)
     if (!catalog.hasGroup(info.group)) return groupNotFound(exchange, info.group)
-    const resource = catalog.find(info.group, info.version, info.resource)
+    const { resource } = exchange
     if (resource === undefined ? catalog.isCustomGroup(info.group) : resource.definition.custom !== undefined && !isInScope(resource, info))
       return pageNotFound(exchange)
     return serveResource(endpoints.resources, exchange)
@@ -226,7 +226,7 @@ function sendText(exchange: Exchange, code: number, text: string): Handled {
   return true
 }
 
-export async function serveResource(server: ResourceServer, exchange: Exchange): Promise<Handled> {
+export function serveResource(server: ResourceServer, exchange: Exchange): Promise<Handled> {
   const target = locate(server, exchange)
   if (isActionOrConnection(target)) return serveActionOrConnection(target)
   switch (exchange.info.verb) {

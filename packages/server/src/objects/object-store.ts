@@ -17,6 +17,7 @@ import {
   TooManyWritesError,
   type Write,
 } from '../storage/storage.js'
+import { committing, EncodedObject } from './entry/encoded-object.js'
 import { encodeStored, StoredObject } from './entry/stored-object.js'
 import { LargeItems } from './list/large-items.js'
 import {
@@ -64,7 +65,7 @@ interface PutConditions {
   readonly uniqueKeys?: UniqueKeyChanges
   /** Written in the same commit. */
   readonly alongside?: readonly Alongside[]
-  /** The object that `value` encodes: cached if it is likely to be read again soon. */
+  /** The object that `value` encodes: readers of the commit do not parse it. */
   readonly object?: ApiObject
   readonly key?: string
 }
@@ -178,23 +179,26 @@ export class ObjectStore {
     return this.hub.size
   }
 
-  /** Resolves with a revision at which reads see all writes acknowledged by any replica before. `call` can abort the wait. */
-  async readIndex(call?: Pick<Call, 'waitFor'>): Promise<number> {
+  /** A revision at which reads see all writes acknowledged by any replica before. `call` can abort the wait. */
+  readIndex(call?: Pick<Call, 'waitFor'>): number | Promise<number> {
+    const index = this.storage.readIndex()
+    return typeof index === 'number' ? index : this.#waitForIndex(index, call)
+  }
+
+  async #waitForIndex(index: Promise<number>, call: Pick<Call, 'waitFor'> | undefined): Promise<number> {
     const startMs = performance.now()
     try {
-      const index = this.storage.readIndex()
-      // Memory and LMDB resolve at once; waitFor would create an AbortController for every request.
-      const immediate = await Promise.race([index, undefined])
-      if (immediate !== undefined) return immediate
-      return await (call?.waitFor(index) ?? index).finally(() => this.counters.of('').observe('readIndex', startMs))
+      return await (call?.waitFor(index) ?? index)
     } catch (thrown) {
       throw toApiError(thrown, 'be read consistently')
+    } finally {
+      this.counters.of('').observe('readIndex', startMs)
     }
   }
 
   /** Reason why the storage is unhealthy, recent failed writes included; undefined if it is healthy. */
   async check(timeoutMs: number): Promise<string | undefined> {
-    const problem = await errorWithin(timeoutMs, this.storage.readIndex())
+    const problem = await errorWithin(timeoutMs, Promise.resolve(this.storage.readIndex()))
     if (problem !== undefined) return problem
     const { text, atMs } = this.lastProblem ?? { text: '', atMs: Number.NEGATIVE_INFINITY }
     return this.options.clock.now() - atMs < problemLastsMs ? text : undefined
@@ -220,11 +224,8 @@ export class ObjectStore {
 
   /** Reads an object that is likely to be read again, and caches it. */
   readCached(address: ObjectAddress): StoredObject | undefined {
-    const key = keyAt(address)
-    const cached = this.objectCache.get(key)
-    if (cached !== undefined) return cached
-    const object = this.readStored(address, key)
-    if (object !== undefined) this.objectCache.add(object)
+    const object = this.read(address)
+    if (object !== undefined && object.owningCache === undefined) this.objectCache.add(object)
     return object
   }
 
@@ -301,17 +302,18 @@ export class ObjectStore {
     const write = expiresAtMs === undefined ? { key, value, expect } : { key, value, expect, expiresAtMs }
     const writes: NonEmptyWrites =
       isNoChange(uniqueKeys) && alongside.length === 0 ? [write] : [write, ...writesOf(key, uniqueKeys), ...alongside.map(writeOf)]
+    const source = object && new EncodedObject(address.resource, object)
+    if (source !== undefined) committing.set(value, source)
     return this.commitDurably(expect === 0 ? 'create' : 'update', writes, (outcome) => {
       if (outcome.ok) {
+        const { revision } = outcome
         const cached = this.objectCache.get(key)
-        const written = cached?.revision === outcome.revision ? cached : new StoredObject({ key, revision: outcome.revision, value })
-        if (object !== undefined) written.setSource(address.resource, object)
-        return { ok: true, object: written }
+        return { ok: true, object: cached?.revision === revision ? cached : new StoredObject({ key, revision, value }).setSource(source) }
       }
       if (includesKey(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
       if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
       return { ok: false, current: objectOf(outcome.current) }
-    })
+    }).finally(() => committing.delete(value))
   }
 
   expiryOf({ definition }: Resource): number | undefined {

@@ -1,8 +1,18 @@
 // Index of dependents by owner uid, for the garbage collector: storage keys only, updated with every change.
 
 import type { ApiObject, OwnerReference } from '@cluster-apiserver/api/api/object.js'
-import type { Change, KeyRange, Storage } from '../storage/storage.js'
-import { bodyStartOf, bytesOf, type EntryBytes, haveSameOwners, ownersOf, spliceAndFlagsOf } from './entry/entry-header.js'
+import type { Change, KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
+import {
+  bodyStartOf,
+  bytesOf,
+  type EntryBytes,
+  haveSameOwners,
+  noUids,
+  ownersOf,
+  spliceAndFlagsOf,
+  spliceMask,
+  startsWith,
+} from './entry/entry-header.js'
 import { collectionOf, keyAfter } from './object-keys.js'
 
 /** Callbacks run synchronously with the change, so they must be fast. */
@@ -29,8 +39,6 @@ export interface OwnedEntry {
   readonly mayHaveFinalizers: boolean
   readonly references: readonly OwnerReference[]
 }
-
-const noUids: readonly string[] = []
 
 function without(uids: readonly string[], others: readonly string[]): readonly string[] {
   if (uids.length === 0 || others.length === 0) return uids
@@ -111,37 +119,44 @@ export class OwnerIndex {
 
   /** Indexes a range; yields after each step the keys of owned and of terminating objects. */
   *scan(range: KeyRange): Generator<{ readonly owned: readonly string[]; readonly terminating: readonly string[] }, void, void> {
-    for (let start: string | undefined = range.start; start !== undefined; ) {
-      const owned: string[] = []
-      const terminating: string[] = []
-      let entriesLeft = entriesPerStep
-      let next: string | undefined
-      this.#storage.scan({ start, end: range.end }, (scanned) => {
-        const owners = ownersOf(scanned)
-        for (const uid of owners) this.#add(uid, scanned.key)
-        if (owners.length > 0) owned.push(scanned.key)
-        if (hasDeletionTimestamp(scanned)) terminating.push(scanned.key)
-        entriesLeft -= 1
-        if (entriesLeft === 0) next = keyAfter(scanned.key)
-        return entriesLeft > 0
-      })
+    let owned: string[] = []
+    let terminating: string[] = []
+    const visit = (scanned: ScannedEntry): void => {
+      const owners = ownersOf(scanned)
+      for (const uid of owners) this.#add(uid, scanned.key)
+      if (owners.length > 0) owned.push(scanned.key)
+      if (hasDeletionTimestamp(scanned)) terminating.push(scanned.key)
+    }
+    for (const _ of this.#visitInSteps(range, visit)) {
       yield { owned, terminating }
-      start = next
+      owned = []
+      terminating = []
     }
   }
 
   *find(range: KeyRange, uids: ReadonlySet<string>): Generator<readonly string[], void, void> {
+    let found: string[] = []
+    const visit = (scanned: ScannedEntry): void => {
+      if (uids.has(uidOf(scanned))) found.push(scanned.key)
+    }
+    for (const _ of this.#visitInSteps(range, visit)) {
+      yield found
+      found = []
+    }
+  }
+
+  /** Yields after every `entriesPerStep` entries, and at the end. */
+  *#visitInSteps(range: KeyRange, visit: (scanned: ScannedEntry) => void): Generator<undefined, void, void> {
     for (let start: string | undefined = range.start; start !== undefined; ) {
-      const found: string[] = []
       let entriesLeft = entriesPerStep
       let next: string | undefined
       this.#storage.scan({ start, end: range.end }, (scanned) => {
-        if (uids.has(uidOf(scanned))) found.push(scanned.key)
+        visit(scanned)
         entriesLeft -= 1
         if (entriesLeft === 0) next = keyAfter(scanned.key)
         return entriesLeft > 0
       })
-      yield found
+      yield undefined
       start = next
     }
   }
@@ -210,7 +225,6 @@ export class OwnerIndex {
   }
 }
 
-const spliceMask = 0x3fff_ffff
 const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c
@@ -233,7 +247,7 @@ export function uidOf(entry: EntryBytes): string {
   return viewOf(entry, start, end).toString('latin1')
 }
 
-export function haveSameUid(one: EntryBytes, other: EntryBytes): boolean {
+function haveSameUid(one: EntryBytes, other: EntryBytes): boolean {
   const end = uidEnd(one) - 2
   const shift = uidEnd(other) - 2 - end
   // Compares backwards to the opening quote.
@@ -249,9 +263,9 @@ export function haveSameUid(one: EntryBytes, other: EntryBytes): boolean {
 export function hasDeletionTimestamp(entry: EntryBytes): boolean {
   const { bytes } = entry
   let offset = uidEnd(entry)
-  if (startsWithAt(bytes, offset, generationKey)) offset = afterComma(entry, offset + generationKey.length)
-  if (startsWithAt(bytes, offset, creationTimestampKey)) offset = afterComma(entry, offset + creationTimestampKey.length)
-  return startsWithAt(bytes, offset, deletionTimestampKey)
+  if (startsWith(bytes, offset, generationKey)) offset = afterComma(entry, offset + generationKey.length)
+  if (startsWith(bytes, offset, creationTimestampKey)) offset = afterComma(entry, offset + creationTimestampKey.length)
+  return startsWith(bytes, offset, deletionTimestampKey)
 }
 
 /** False if the object has no finalizers. True may be wrong: another field may contain the same text. */
@@ -289,11 +303,6 @@ function afterComma({ bytes, end }: EntryBytes, start: number): number {
   let offset = start
   while (offset < end && bytes[offset] !== comma) offset += 1
   return offset + 1
-}
-
-function startsWithAt(bytes: Uint8Array, offset: number, wanted: Uint8Array): boolean {
-  for (let i = 0; i < wanted.length; i++) if (bytes[offset + i] !== wanted[i]) return false
-  return true
 }
 
 const viewOf = ({ bytes }: EntryBytes, start: number, end: number): Buffer =>

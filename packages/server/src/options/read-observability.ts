@@ -92,20 +92,13 @@ export function parseTracingConfig(text: string, identity: Identity, gates: Feat
   return { url: urlOf(endpoint), samplingRatePerMillion }
 }
 
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text)
-  } catch {
-    return undefined // The caller reports the expected format.
-  }
-}
-
 /** Accepts `host:port` or a URL; the default path is that of OTLP traces. */
 function urlOf(endpoint: unknown): string {
   const text = typeof endpoint === 'string' ? endpoint : ''
-  const url = parseUrl(text.includes('://') ? text : `http://${text}`)
-  if (text === '' || url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+  const full = text.includes('://') ? text : `http://${text}`
+  if (text === '' || !URL.canParse(full) || !/^https?:/.test(new URL(full).protocol))
     throw new Error(`endpoint: ${JSON.stringify(endpoint)} is not an address such as localhost:4318 or https://collector.example.com:4318`)
+  const url = new URL(full)
   if (url.pathname === '/') url.pathname = '/v1/traces'
   return url.href
 }

@@ -1,5 +1,6 @@
 // Reads all settings from the flags and the files that they name, and checks flags that depend on each other.
 
+import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { parseRuntimeConfig } from '@cluster-apiserver/api/api/catalog/runtime-config.js'
 import type { FeatureGates } from '@cluster-apiserver/api/api/definition/resource-definition.js'
@@ -25,7 +26,6 @@ import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { parseTracingConfig, readLogging, readMetrics } from './read-observability.js'
 import { readAggregation, readKubelets, readNetwork, readServing } from './read-serving.js'
 import { readSimulation } from './read-simulation.js'
-import { readWorkers } from './read-workers.js'
 import { prefixErrors, readFromDisk, type SettingsInput } from './settings-input.js'
 
 /** Throws a FlagError for the first problem. */
@@ -302,4 +302,21 @@ function readEtcd({ values }: SettingsInput) {
     },
     leaseReuseMs: values['lease-reuse-duration-seconds'] * 1000,
   }
+}
+
+const maxWorkers = 64
+
+function readWorkers({ values, given }: SettingsInput, storage: string): number {
+  const text = values['workers']
+  const workers = text === 'auto' ? Math.min(maxWorkers, availableParallelism()) : /^\d{1,2}$/.test(text) ? Number(text) : 0
+  if (workers < 1 || workers > maxWorkers)
+    throw flagError('workers', `${JSON.stringify(text)} is neither auto nor a number from 1 to ${maxWorkers}`)
+  if (workers === 1) return workers
+  if (storage === 'memory')
+    throw flagError('workers', 'needs a store in a file, which processes can share; remove --storage-backend=memory')
+  if (storage === 'etcd') throw flagError('workers', 'needs the embedded store; with etcd, start one server per core as replicas')
+  if (values['testkit']) throw flagError('workers', 'cannot be combined with --testkit, which controls one process')
+  if (given.has('permit-port-sharing') && values['permit-port-sharing'])
+    throw flagError('workers', 'cannot be combined with --permit-port-sharing: the workers share the port among themselves')
+  return workers
 }

@@ -3,6 +3,7 @@
 import type { IdentityName } from '@cluster-apiserver/api/api/identity.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { type OptionNames, refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
 
 export interface ServerOptions {
   /** Data folder. Default: memory only, nothing is written to disk. */
@@ -104,11 +105,6 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isLogger(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return (['debug', 'info', 'warn', 'error'] as const).every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+  return isRecord(value) && ['debug', 'info', 'warn', 'error'].every((name) => typeof value[name] === 'function')
 }

@@ -1,4 +1,4 @@
-// Explains a failed start to the operator in one sentence. Other errors are bugs, and are shown with their stack.
+// Explains a failed start to the operator in one sentence.
 
 import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import { ListenError } from '../net/listen/listen-error.js'
@@ -31,12 +31,13 @@ const isSelfExplaining = (error: unknown): error is Error =>
   // Bootstrap objects could not be stored, such as on a full disk.
   (error instanceof ApiError && error.status.code === 503)
 
-export function explainStartupError(error: unknown): string | undefined {
+/** Unexpected errors are bugs, and are shown with their stack. */
+export function explainStartupError(error: unknown): string {
   if (isSelfExplaining(error)) return error.message
   // Rejected by admission or by stored objects.
   if (error instanceof ApiError && error.status.code < 500) return `cannot store the bootstrap objects: ${error.message}`
   const { code = '', path } = (error ?? {}) as NodeJS.ErrnoException
   const problem = diskProblems[code]
-  if (problem === undefined || path === undefined) return undefined
-  return `cannot use ${path}: ${problem}`
+  if (problem !== undefined && path !== undefined) return `cannot use ${path}: ${problem}`
+  return `start failed: ${error instanceof Error ? error.stack : String(error)}`
 }

@@ -86,8 +86,8 @@ export interface Storage {
   readonly revision: number
   /** History up to this revision is compacted: `changes` needs `after >= compacted`, `range` needs `at >= compacted`. */
   readonly compacted: number
-  /** Resolves with a revision at which reads see every write that any replica acknowledged before the call. */
-  readIndex(): Promise<number>
+  /** A revision at which reads see every write that any replica acknowledged before the call; a promise if the storage must ask others. */
+  readIndex(): number | Promise<number>
   read(key: string): Entry | undefined
   /** True if a write of the same value would change its encoding, such as after a key rotation. */
   isStale?(key: string): boolean

@@ -52,8 +52,8 @@ export class FairQueue<T extends QueuedTask> {
   take(): T | undefined {
     let next: Share<T> | undefined
     for (const share of this.#shares.values()) {
-      const mayRun = share.tasks.length > 0 && share.running < this.#limits.maxUserRunning
-      if (mayRun && (next === undefined || share.usedMs < next.usedMs)) next = share
+      const isRunnable = share.tasks.length > 0 && share.running < this.#limits.maxUserRunning
+      if (isRunnable && (next === undefined || share.usedMs < next.usedMs)) next = share
     }
     const task = next?.tasks.shift()
     if (next === undefined || task === undefined) return undefined

@@ -8,8 +8,9 @@ import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { ItemEncoding } from '@cluster-apiserver/api/codec/item-encoding.js'
 import type { EncodeListText } from '@cluster-apiserver/api/codec/pretty-yaml-stream.js'
+import type { Decision } from '@cluster-apiserver/api/resources/admissionregistration/policy/evaluate-policy.js'
 import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
-import type { Decision, EvaluateInWorker } from '../admission/validating-admission-policy/evaluate-policy.js'
+import type { EvaluateInWorker } from '../admission/validating-admission-policy/validating-admission-policy.js'
 import type { ObjectFormat, Represented } from '../http/responses/representation.js'
 import type { SentBody } from '../http/rest/read-body.js'
 import type { RequestSteps } from '../http/rest/worker-steps.js'
@@ -135,13 +136,14 @@ const entryOf = ({ entry: { key, revision, value } }: StoredObject) => ({ key, r
 const inputOf = async ({ conversion }: Resource, { stored, object }: LiveObject): Promise<LiveInput> =>
   conversion === undefined ? { entry: entryOf(stored) } : { object: await packed(object) }
 
-async function inOwnTurn<T>(work: () => T): Promise<T> {
+/** Packing blocks the event loop for some milliseconds: each gets a turn of its own. */
+async function inNextTurn<T>(work: () => T): Promise<T> {
   await turnBudget.nextTurn()
   return work()
 }
 
-const packed = (object: object, schema?: StructNode): Promise<Packed> => inOwnTurn(() => pack(object, schema))
-const unpacked = (object: Packed): Promise<ApiObject> => inOwnTurn(() => unpack(object))
+const packed = (object: object, schema?: StructNode): Promise<Packed> => inNextTurn(() => pack(object, schema))
+const unpacked = (object: Packed): Promise<ApiObject> => inNextTurn(() => unpack(object))
 
 const noRequest = { subresource: undefined, namespace: '', name: '', options: {}, now: 0, userAgent: '', conversions: [] }
 

@@ -18,16 +18,16 @@ import type { EncodingChoice } from '@cluster-apiserver/api/codec/item-encoding.
 import { objectEncodingOf } from '@cluster-apiserver/api/codec/object-encoding.js'
 import { encodeListText } from '@cluster-apiserver/api/codec/pretty-yaml-stream.js'
 import { tableRowEncodingOf } from '@cluster-apiserver/api/codec/table/table-rows.js'
-import type { ValidatingAdmissionPolicy } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
-import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
-import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
-import { CompiledPolicy } from '../admission/validating-admission-policy/compiled-policy.js'
+import { CompiledPolicy } from '@cluster-apiserver/api/resources/admissionregistration/policy/compiled-policy.js'
 import {
   type Decision,
   evaluatePolicy,
-  type PlainVariables,
   type Variables,
-} from '../admission/validating-admission-policy/evaluate-policy.js'
+} from '@cluster-apiserver/api/resources/admissionregistration/policy/evaluate-policy.js'
+import type { ValidatingAdmissionPolicy } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
+import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
+import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
+import type { PlainVariables } from '../admission/validating-admission-policy/validating-admission-policy.js'
 import { representUnstored } from '../http/responses/representation.js'
 import { readPatch } from '../http/rest/patch-body.js'
 import { decodeSent } from '../http/rest/read-body.js'

@@ -67,7 +67,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
         state.mayBeWritten = false
         call.resource.definition.checkCreatable?.()
         state.mayBeWritten = true
-        return engine.store.put(address, value, { expect: 0, uniqueKeys, alongside })
+        return engine.store.put(address, value, { expect: 0, uniqueKeys, alongside, object: stored })
       }
       const outcome = await commitWithQuota(engine, call, { next: stored, old: undefined }, put, state)
       state.mayBeWritten = outcome.ok

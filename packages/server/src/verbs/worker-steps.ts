@@ -2,7 +2,7 @@
 
 import type { Call } from '@cluster-apiserver/api/api/call.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
-import type { EvaluateInWorker } from '../admission/validating-admission-policy/evaluate-policy.js'
+import type { EvaluateInWorker } from '../admission/validating-admission-policy/validating-admission-policy.js'
 import type { StoredObject } from '../objects/entry/stored-object.js'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'

@@ -102,7 +102,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
       const restore = await loseQuorum(context)
       await Promise.all([
         assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError),
-        assert.rejects(replica.readIndex(), StorageUnavailableError),
+        assert.rejects(async () => replica.readIndex(), StorageUnavailableError),
       ])
       assert.equal(replica.read('k/1')?.value.toString(), 'before')
       assert.equal(replica.count({ start: 'k/', end: 'k0' }), 1)

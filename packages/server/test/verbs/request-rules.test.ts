@@ -136,6 +136,9 @@ onDefaultEngine('rules of requests', (client) => {
     expectFailure(await client().send({ method: 'PUT', path: '/apis/apps/v1', body: {} }), 405, 'MethodNotAllowed')
     const named = await client().get(configMaps(namespace, 'a'), { 'audit-id': 'mine' })
     assert.equal(named.headers['audit-id'], 'mine')
+    const longId = 'i'.repeat(1_000)
+    const long = await client().get(configMaps(namespace, 'a'), { 'audit-id': longId })
+    assert.equal(long.headers['audit-id'], longId)
   })
 
   test('deprecated watch paths only accept GET, and deprecated proxy paths are not served', async () => {

@@ -11,14 +11,6 @@ import { readMetrics } from '../../../../test/kit/metrics-text.js'
 import { Http2Client } from '../../../../test/kit/network/http2-client.js'
 import { newFolder, runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
 
-const childrenOf = (pid: number): readonly number[] => {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
-}
-
 const isRunning = (pid: number): boolean => {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -47,7 +39,7 @@ describe('a server with two worker processes', () => {
 
   test('the first line of the output names the workers, which all are ready', async () => {
     assert.match(server.stdout, /, 2 worker processes\)/)
-    assert.equal(childrenOf(server.pid).length, 2)
+    assert.equal(server.workers.length, 2)
     for (let i = 0; i < 4; i++) expectStatus(await client.get('/readyz'), 200)
   })
 
@@ -138,7 +130,7 @@ describe('a server with two worker processes', () => {
 
   test('a killed worker is replaced: nothing acknowledged is lost', async () => {
     const names: string[] = []
-    const [victim] = childrenOf(server.pid)
+    const [victim] = server.workers
     assert.ok(victim !== undefined)
     for (let i = 0; i < 30; i++) {
       if (i === 10) process.kill(victim, 'SIGKILL')
@@ -149,7 +141,7 @@ describe('a server with two worker processes', () => {
       )
       if (status === 201) names.push(name)
     }
-    await until(async () => childrenOf(server.pid).length === 2 && !childrenOf(server.pid).includes(victim), Boolean)
+    await until(async () => server.workers.length === 2 && !server.workers.includes(victim), Boolean)
     await until(async () => /the worker process serves again/.test(server.stderr), Boolean)
     assert.match(server.stderr, /"signal":"SIGKILL".*a worker process has ended; starting another/)
     for (let i = 0; i < 2; i++) {
@@ -162,7 +154,7 @@ describe('a server with two worker processes', () => {
   })
 
   test('when the primary is killed, its workers end with one line each', async () => {
-    const workers = childrenOf(server.pid)
+    const workers = server.workers
     server.signal('SIGKILL')
     await until(
       async () => workers.some(isRunning),
@@ -193,7 +185,7 @@ describe('a server with two worker processes', () => {
   })
 
   test('SIGTERM ends all processes: readiness fails, requests end, exit code 0', async () => {
-    const workers = childrenOf(server.pid)
+    const workers = server.workers
     const watch = await client.watch(`${configMaps('default')}?watch=1`)
     server.signal('SIGTERM')
     await untilStatus(() => client.get('/readyz'), 500)

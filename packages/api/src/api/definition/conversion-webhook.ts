@@ -1,6 +1,7 @@
 // Conversion of custom resources between versions by webhook, in batches. Checks that the webhook returns as many objects as it
 // received, with unchanged names, namespaces and uids.
 
+import { errorMessage } from '../../base/error-message.js'
 import { getOrInsert, weakMemoize } from '../../base/recent-map.js'
 import { ApiError } from '../api-error.js'
 import type { ApiObject } from '../object.js'
@@ -46,7 +47,7 @@ function withReplyCheck(kind: string, convert: BatchConversion): BatchConversion
 
 function conversionError(kind: string, { from, to }: ConversionVersions, cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause
-  const text = `conversion of ${kind} from ${from} to ${to} failed: ${cause instanceof Error ? cause.message : String(cause)}`
+  const text = `conversion of ${kind} from ${from} to ${to} failed: ${errorMessage(cause)}`
   return new ApiError(
     { code: 500, reason: 'InternalError', message: `Internal error occurred: ${text}`, details: { causes: [{ message: text }] } },
     { cause },

@@ -35,6 +35,8 @@ const rows: readonly (readonly [title: string, target: WebhookClientConfig, expe
       't.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive',
     ],
   ],
+  ['a service without name', { service: { ...service, name: '' } }, ['t.service.namespace: Required value: service namespace is required']],
+  ['a service without namespace', { service: { ...service, namespace: '' } }, ['t.service.name: Required value: service name is required']],
 ]
 
 for (const [title, target, expected] of rows) {

@@ -46,10 +46,11 @@ function validateWebhookUrl(text: string, field: string, allowsLoopbackHttp: boo
   return errors
 }
 
+/** As in kube-apiserver, a missing name is reported at `namespace`, and the reverse. */
 function validateServiceTarget({ namespace = '', name = '', path = '', port = 0 }: ServiceTarget, field: string): readonly FieldError[] {
   return joined(
-    name === '' ? [required(`${field}.name`, 'service name is required')] : noErrors,
-    namespace === '' ? [required(`${field}.namespace`, 'service namespace is required')] : noErrors,
+    namespace === '' ? [required(`${field}.name`, 'service name is required')] : noErrors,
+    name === '' ? [required(`${field}.namespace`, 'service namespace is required')] : noErrors,
     checkTargetPort(port, `${field}.port`),
     validateTargetPath(path, `${field}.path`),
   )

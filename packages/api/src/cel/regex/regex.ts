@@ -1,6 +1,7 @@
 // Regular expressions of users, compiled by RE2JS, which matches in linear time. Compiled expressions are cached.
 
 import { RE2JS } from 're2js'
+import { errorMessage } from '../../base/error-message.js'
 import { scanRegex } from './regex-scan.js'
 import { regexSize } from './regex-size.js'
 
@@ -70,7 +71,7 @@ function compile(text: string): RE2JS | Error {
   try {
     return RE2JS.compile(escaped)
   } catch (thrown) {
-    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    const message = errorMessage(thrown)
     if (message.endsWith('trailing backslash at end of expression')) return new Error(`${message}: \`\``)
     return new Error(escaped === text ? message : unescapeMessage(message, text, escaped, loneBrackets))
   }

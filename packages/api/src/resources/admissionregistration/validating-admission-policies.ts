@@ -16,9 +16,9 @@ import { validateLabelSelector } from '../../api/validation/label-selector.js'
 import { dns1035Label, dnsSubdomain } from '../../api/validation/name-formats.js'
 import { CelCompileError } from '../../cel/compile.js'
 import { compilePolicyExpression } from '../../cel/policy-expression.js'
-import { mapItems, withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
 import { ageColumn, countColumn, nameColumn, tableOf, textColumn } from '../printer-columns.js'
 import { withSpecGeneration } from '../status-subresource.js'
+import { withBindingDefaults, withPolicyDefaults } from './policy/policy-defaults.js'
 import {
   type MatchResources,
   type NamedRuleWithOperations,
@@ -32,19 +32,14 @@ import {
   validatingAdmissionPolicyBinding as validatingAdmissionPolicyBindingSchema,
   validatingAdmissionPolicy as validatingAdmissionPolicySchema,
 } from './v1alpha1.schema.js'
-import { failurePolicies, matchPolicies, validateOperationRule, withScope } from './webhook-configurations.js'
-
-function withMatchDefaults(match: MatchResources): MatchResources {
-  const complete = withMissing(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} })
-  const withRuleScopes = (rules: readonly NamedRuleWithOperations[]): readonly NamedRuleWithOperations[] => mapItems(rules, withScope)
-  return withChanged(withChanged(complete, 'resourceRules', withRuleScopes), 'excludeResourceRules', withRuleScopes)
-}
+import { failurePolicies, matchPolicies, validateOperationRule } from './webhook-configurations.js'
 
 const validateMatchResources = (match: MatchResources, field: string): readonly FieldError[] =>
   joined(
     validateMatchPolicy(match.matchPolicy, `${field}.matchPolicy`),
     validateLabelSelector(match.namespaceSelector, `${field}.namespaceSelector`),
-    validateLabelSelector(match.objectSelector, `${field}.objectSelector`),
+    // The field name of kube-apiserver.
+    validateLabelSelector(match.objectSelector, `${field}.labelSelector`),
     checkEach(match.resourceRules, `${field}.resourceRules`, validateNamedRule),
     checkEach(match.excludeResourceRules, `${field}.excludeResourceRules`, validateNamedRule),
   )
@@ -72,9 +67,6 @@ const costlyExpressionChars = 5000
 
 const isCostlyToValidate = ({ spec: { validations = [] } = {} }: ValidatingAdmissionPolicy): boolean =>
   validations.reduce((sum, { expression = '' }) => sum + expression.length, 0) > costlyExpressionChars
-
-const withSpecDefaults = (spec: ValidatingAdmissionPolicySpec): ValidatingAdmissionPolicySpec =>
-  withChanged(withMissing(spec, { failurePolicy: 'Fail' }), 'matchConstraints', withMatchDefaults)
 
 function validateValidatingAdmissionPolicySpec(spec: ValidatingAdmissionPolicySpec): readonly FieldError[] {
   const { failurePolicy = '', matchConstraints, validations = [] } = spec
@@ -154,7 +146,7 @@ export const validatingAdmissionPolicy = defineResource<ValidatingAdmissionPolic
   namespaced: false,
   versions: [{ name: 'v1alpha1', schema: validatingAdmissionPolicySchema, stored: true }],
   nameProblems: dnsSubdomainProblems,
-  defaults: (policy) => withChanged(withMissing(policy, { spec: {} }), 'spec', withSpecDefaults),
+  defaults: withPolicyDefaults,
   prepareCreate: asFirstGeneration,
   prepareUpdate: (next, old) => withSpecGeneration(next, old, validatingAdmissionPolicySchema.fields.spec.node),
   validate: ({ spec = {} }) => validateValidatingAdmissionPolicySpec(spec),
@@ -201,7 +193,7 @@ export const validatingAdmissionPolicyBinding = defineResource<ValidatingAdmissi
   namespaced: false,
   versions: [{ name: 'v1alpha1', schema: validatingAdmissionPolicyBindingSchema, stored: true }],
   nameProblems: dnsSubdomainProblems,
-  defaults: (binding) => withChanged(binding, 'spec', (spec) => withChanged(spec, 'matchResources', withMatchDefaults)),
+  defaults: withBindingDefaults,
   prepareCreate: asFirstGeneration,
   prepareUpdate: (next, old) => withSpecGeneration(next, old, validatingAdmissionPolicyBindingSchema.fields.spec.node),
   validate: ({ spec = {} }) => validateValidatingAdmissionPolicyBindingSpec(spec),

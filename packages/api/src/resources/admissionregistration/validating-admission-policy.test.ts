@@ -37,6 +37,10 @@ const rows: readonly (readonly [spec: Partial<PolicySpec>, ...expected: readonly
   ],
   [{ paramKind: { apiVersion: 'a.b/', kind: 'Limit' } }, 'paramKind.apiVersion: Invalid value: "a.b/": version must be specified'],
   [{ matchConstraints: match }, 'matchConstraints.resourceRules: Required value'],
+  [
+    { matchConstraints: { ...match, objectSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] }, resourceRules: [rule] } },
+    "matchConstraints.labelSelector.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+  ],
   [{ validations: [] }, 'validations: Required value'],
   [
     { validations: [{ expression: ' ' }, { expression: 'true', message: 'a\nb', reason: 'Teapot' }, { expression: 'true', message: ' ' }] },

@@ -14,6 +14,7 @@ import { hasSentEmpty, isSentEmpty } from '../../schema/json/sent-empty.js'
 import type { SchemaNode } from '../../schema/node.js'
 import { mapItems, withChanged, withMissing } from '../core/pod-spec/visit-containers.js'
 import { ageColumn, countColumn, nameColumn, tableOf } from '../printer-columns.js'
+import { withScope } from './policy/policy-defaults.js'
 import {
   type MutatingWebhook,
   type MutatingWebhookConfiguration,
@@ -26,8 +27,6 @@ import {
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const scopes = ['*', 'Cluster', 'Namespaced']
-
-export const withScope = <T extends RuleWithOperations>(rule: T): T => withMissing<RuleWithOperations>(rule, { scope: '*' }) as T
 
 export const validateOperationRule = (rule: RuleWithOperations, field: string): readonly FieldError[] =>
   joined(

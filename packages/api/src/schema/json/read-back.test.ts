@@ -17,6 +17,7 @@ import {
   type StructNode,
   string,
   struct,
+  time,
 } from '../node.js'
 import { readBackFields } from './read-back.js'
 import { writeStoredFields } from './write.js'
@@ -52,6 +53,8 @@ const thing = struct('Thing', {
   numbers: field(17, list(number)),
   texts: field(18, list(string)),
   entries: field(19, list(entry)),
+  at: field(23, time, { always: true }),
+  maybe: field(24, { ...string, nullable: true }),
   shares: field(20, map(number)),
   counts: field(21, map(int32)),
   ports: field(22, map(intOrString)),
@@ -71,6 +74,8 @@ const cases: readonly object[] = [
   { name: 'n', unknown: 'dropped', ref: { a: undefined, more: 1 }, flag: undefined, port: 'http' },
   { numbers: [-0, 1], texts: ['a', '\ud800'], entries: [{ fields: { 'f:a': { '.': {} } }, who: 'w', part: '' }, { more: 1 }] },
   { shares: { a: -0, b: 1 }, counts: { b: 1, a: -0 }, ports: { b: 'x', a: -0 } },
+  { name: null, must: null, items: null, flag: null, spec: null, ref: null, raw: null, port: null, at: null, maybe: null },
+  { raw: { a: null }, texts: ['a', null], labels: { a: null }, open: { b: null, z: null, other: null }, at: '2026-01-01T00:00:00Z' },
   { open: { b: '', other: { deep: [1] }, a: 'x', kind: 'K' }, self: { name: 'a', next: { next: { name: '<&>' } } } },
 ]
 

@@ -2,7 +2,7 @@
 // Lists and maps are shared with the value unless an item, a key or the key order changes; structs are copied unless their text is cached.
 
 import { compareText, sortTexts } from '../../base/text-order.js'
-import { type AnyNode, type Field, isLoose, type LazyNode, resolve, type SchemaNode, type StructNode } from '../node.js'
+import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from '../node.js'
 import { isRecord, setMember } from './read.js'
 import { cachedStructTexts, hasCachedText } from './struct-text-cache.js'
 import { absentText, omitsStored, writeAny } from './write.js'
@@ -12,7 +12,7 @@ type ReadBack = (value: unknown) => unknown
 const valueReadBacks = new WeakMap<SchemaNode, ReadBack>()
 const fieldReadBacks = new WeakMap<StructNode, ReadBack>()
 
-/** Requires a value without null members and without integers beyond 2^53. */
+/** Requires a value without integers beyond 2^53. */
 export function readBackFields(node: StructNode, value: unknown): unknown {
   let readBack = fieldReadBacks.get(node)
   if (readBack === undefined) {
@@ -142,20 +142,23 @@ interface FieldReadBack {
   readonly omits: (value: unknown) => boolean
   /** JSON of an absent member; undefined if nothing is written. */
   readonly absent: string | undefined
+  /** JSON of a null member; undefined if nothing is written. */
+  readonly null: string | undefined
   /** JSON of an empty member; undefined if nothing is written. */
   readonly empty: string | undefined
 }
 
-const fieldReadBack = (name: string, field: Field): FieldReadBack => ({
+const fieldReadBack = (name: string, field: Field, keepsNulls: boolean): FieldReadBack => ({
   name,
   read: readBackOf(field.node),
   omits: omitsStored(field),
   absent: absentText(field),
+  null: keepsNulls && isNullable(resolve(field.node)) ? 'null' : absentText(field),
   empty: field.pointer ? undefined : absentText(field),
 })
 
 function compileFields(node: StructNode): ReadBack {
-  const knownFields = Object.entries(node.fields).map(([name, field]) => fieldReadBack(name, field))
+  const knownFields = Object.entries(node.fields).map(([name, field]) => fieldReadBack(name, field, node.rest === undefined))
   if (node.rest !== undefined) return openStructReadBack(knownFields, readBackOf(node.rest), node.typeMeta === true)
   return (value) => {
     const members = value as Record<string, unknown>
@@ -165,12 +168,13 @@ function compileFields(node: StructNode): ReadBack {
   }
 }
 
-function setField(out: Record<string, unknown>, { name, read, omits, absent, empty }: FieldReadBack, member: unknown): void {
+function setField(out: Record<string, unknown>, field: FieldReadBack, member: unknown): void {
+  const { name, read, omits, absent, empty } = field
   if (member !== undefined && member !== null && !omits(member)) {
     out[name] = read(member)
     return
   }
-  const text = member === undefined || member === null ? absent : empty
+  const text = member === undefined ? absent : member === null ? field.null : empty
   if (text !== undefined) out[name] = JSON.parse(text)
 }
 

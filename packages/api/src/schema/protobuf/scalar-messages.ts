@@ -1,6 +1,7 @@
 // Protobuf messages of values that are scalars or unstructured in JSON: times, quantities, IntOrString, RawExtension.
 
 import { printDuration } from '../../base/duration.js'
+import { errorMessage } from '../../base/error-message.js'
 import { ProtobufReadError } from '../../base/protobuf/protobuf-reader.js'
 import * as s from '../node.js'
 import { parseQuantity, printQuantity, QuantityError } from '../quantity.js'
@@ -78,7 +79,7 @@ function jsonOf({ json }: Members, parseJson: ParseJson): unknown {
   try {
     return parseJson(json as string)
   } catch (thrown) {
-    throw new ProtobufReadError(`JSON inside the message cannot be read: ${thrown instanceof Error ? thrown.message : thrown}`)
+    throw new ProtobufReadError(`JSON inside the message cannot be read: ${errorMessage(thrown)}`)
   }
 }
 

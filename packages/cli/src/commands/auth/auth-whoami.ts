@@ -28,7 +28,7 @@ export const command = defineCommand({
     const apiVersion = `${served.group}/${served.version}`
     const review = await session.client.collection(served).create({ apiVersion, kind: served.kind })
     if (outputOf(flags) !== '') {
-      io.out(printerFor({ flags: flags, nameOf: () => '' }).print([review], false))
+      io.out(printerFor({ flags, nameOf: () => '' }).print([review], false))
       return 0
     }
     const { userInfo = {} } = ((review as DynamicObject)['status'] ?? {}) as { readonly userInfo?: UserInfo }

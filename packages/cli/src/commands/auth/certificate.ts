@@ -12,7 +12,7 @@ interface Condition {
   readonly status: string
 }
 
-export const approvalCommand = (action: 'approve' | 'deny'): Command =>
+const approvalCommand = (action: 'approve' | 'deny'): Command =>
   defineCommand({
     usage: `certificate ${action} (NAME… | -f FILE) [flags]`,
     flags: { ...fileFlags, ...writeFlags, force: { kind: 'switch', help: 'replace an existing condition of the same type' } },

@@ -100,7 +100,7 @@ export function propertyOf(text: string): Property {
   return { kind: 'entry', section, name: field === '' ? path : path.slice(0, -field.length - 1), field }
 }
 
-export const fileOfProperty = (kubeconfigFlag: string | undefined, property: Property): string =>
+const fileOfProperty = (kubeconfigFlag: string | undefined, property: Property): string =>
   property.kind === 'entry'
     ? fileWith(kubeconfigFlag, property.section, property.name)
     : property.kind === 'current-context'
@@ -108,12 +108,12 @@ export const fileOfProperty = (kubeconfigFlag: string | undefined, property: Pro
       : changedFile(kubeconfigFlag)
 
 /** Files from which `config unset` removes the property. All files unless it is an entry: the value of a later file would apply. */
-export const filesWithProperty = (kubeconfigFlag: string | undefined, property: Property): readonly string[] =>
+const filesWithProperty = (kubeconfigFlag: string | undefined, property: Property): readonly string[] =>
   property.kind === 'entry'
     ? [fileOfProperty(kubeconfigFlag, property)]
     : configFiles({ file: kubeconfigFlag }).filter((file) => existsSync(file))
 
-export function withProperty(document: ConfigDocument, property: Property, text: string, isRaw: boolean): ConfigDocument {
+function withProperty(document: ConfigDocument, property: Property, text: string, isRaw: boolean): ConfigDocument {
   if (property.kind === 'current-context') return { ...document, 'current-context': text }
   if (property.kind === 'colors')
     return { ...document, preferences: { ...(document['preferences'] as object | undefined), colors: switchOf(text) } }
@@ -129,7 +129,7 @@ function unknownField(property: Extract<Property, { kind: 'section' | 'entry' }>
   return new UsageError(`not a single value; supported: ${properties.join(', ')}`)
 }
 
-export function withoutProperty(document: ConfigDocument, property: Property): ConfigDocument {
+function withoutProperty(document: ConfigDocument, property: Property): ConfigDocument {
   if (property.kind === 'current-context') return { ...document, 'current-context': '' }
   if (property.kind === 'colors') return { ...document, preferences: {} }
   if (property.kind === 'section') return { ...document, [property.section]: [] }

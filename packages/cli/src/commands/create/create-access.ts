@@ -5,14 +5,14 @@ import { type CommandContext, defineCommand } from '../../command-line/command.j
 import { type FlagTable, UsageError } from '../../command-line/flags.js'
 import { createAndPrint, createFlags, nameArgument, parsePairs, requireFlag } from '../../objects/create-object.js'
 
-export const ruleFlags = {
+const ruleFlags = {
   ...createFlags,
   verb: { kind: 'list', help: 'verbs of the rule' },
   resource: { kind: 'list', help: 'resources of the rule' },
   'resource-name': { kind: 'texts', help: 'names of objects; default: all' },
 } as const satisfies FlagTable
 
-export const bindingFlags = {
+const bindingFlags = {
   ...createFlags,
   clusterrole: { kind: 'text', help: 'cluster role to bind' },
   user: { kind: 'texts', help: 'users to bind the role to' },
@@ -113,7 +113,7 @@ export async function rulesOf({ flags, session, io }: CommandContext<typeof rule
   return [...byGroup].map(([group, resources]) => ({ apiGroups: [group], ...names, resources: [...resources], verbs }))
 }
 
-export function verbsOf(values: readonly string[]): readonly string[] {
+function verbsOf(values: readonly string[]): readonly string[] {
   if (values.length === 0) throw new UsageError('at least one verb must be specified')
   return values.includes('*') ? ['*'] : [...new Set(values)]
 }
@@ -123,7 +123,7 @@ export interface BoundRole {
   readonly name: string
 }
 
-export async function createBinding(kind: string, role: BoundRole, context: CommandContext<typeof bindingFlags>): Promise<number> {
+async function createBinding(kind: string, role: BoundRole, context: CommandContext<typeof bindingFlags>): Promise<number> {
   const identity = await context.session.resources.identity()
   const apiGroup = identity.group({ stem: 'rbac.authorization' })
   const subjects = subjectsOf(context.flags, identity)

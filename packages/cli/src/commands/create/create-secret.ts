@@ -3,6 +3,7 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
 import { defineCommand } from '../../command-line/command.js'
 import { CommandError } from '../../command-line/errors.js'
@@ -10,13 +11,13 @@ import { type FlagTable, UsageError } from '../../command-line/flags.js'
 import { createAndPrint, createFlags, nameArgument, requireFlag } from '../../objects/create-object.js'
 import { goJson } from '../../output/documents.js'
 
-export const keyValueFlags = {
+const keyValueFlags = {
   'from-literal': { kind: 'texts', help: 'KEY=VALUE' },
   'from-file': { kind: 'list', help: 'file as [KEY=]PATH, or folder' },
   'from-env-file': { kind: 'list', help: 'file with KEY=VALUE lines' },
 } as const satisfies FlagTable
 
-export const hashFlags = {
+const hashFlags = {
   'append-hash': { kind: 'switch', help: 'append a hash of the content to the name' },
 } as const satisfies FlagTable
 
@@ -66,7 +67,7 @@ function checkKeyPair(certificate: Buffer, key: Buffer): void {
   try {
     isPair = new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
   } catch (thrown) {
-    throw new CommandError(`cannot read the certificate or key: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw new CommandError(`cannot read the certificate or key: ${errorMessage(thrown)}`)
   }
   if (!isPair) throw new CommandError('tls: private key does not match public key')
 }
@@ -133,7 +134,7 @@ interface KeyValueFlags {
   readonly 'from-env-file': readonly string[]
 }
 
-export function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer> {
+function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer> {
   const values = new Map<string, Buffer>()
   const add = (key: string, value: Buffer): void => {
     if (values.has(key)) throw new CommandError(`cannot add key "${key}", another key by that name already exists`)
@@ -175,7 +176,7 @@ export function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer>
   return values
 }
 
-export const base64Values = (values: ReadonlyMap<string, Buffer>): { readonly [key: string]: string } =>
+const base64Values = (values: ReadonlyMap<string, Buffer>): { readonly [key: string]: string } =>
   Object.fromEntries([...values].map(([key, bytes]) => [key, bytes.toString('base64')]))
 
 export const isText = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
@@ -183,7 +184,7 @@ export const isText = (bytes: Buffer): boolean => Buffer.from(bytes.toString('ut
 /** Replacements of hexadecimal digits, as in kubectl, so that hashes spell no words. */
 const hashCharacters: { readonly [digit: string]: string } = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 
-export function withHash(object: DynamicObject, isEnabled: boolean): DynamicObject {
+function withHash(object: DynamicObject, isEnabled: boolean): DynamicObject {
   if (!isEnabled) return object
   const { kind = '', metadata = {}, data, binaryData, type = '' } = object
   const hashedFields =

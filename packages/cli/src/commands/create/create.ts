@@ -59,13 +59,13 @@ export const command = defineCommand({
   },
 })
 
-export interface CreateEditedFlags extends FileFlags, WriteFlagValues, PrintFlagValues {
+interface CreateEditedFlags extends FileFlags, WriteFlagValues, PrintFlagValues {
   readonly validate: string | undefined
   readonly 'windows-line-endings': boolean
   readonly 'save-config': boolean
 }
 
-export async function createEdited(context: Pick<CommandContext, 'session' | 'io' | 'signal'>, flags: CreateEditedFlags): Promise<number> {
+async function createEdited(context: Pick<CommandContext, 'session' | 'io' | 'signal'>, flags: CreateEditedFlags): Promise<number> {
   const { session, io } = context
   const fieldValidation = parseValidation(flags.validate)
   return forEach(

@@ -3,8 +3,7 @@
 import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
 import { defineCommand } from '../../command-line/command.js'
 import { CommandError, forEach } from '../../command-line/errors.js'
-import { UsageError } from '../../command-line/flags.js'
-import { createFlags, createObject, numberOrText, parseLabels } from '../../objects/create-object.js'
+import { createFlags, createObject, numberOrText, parseLabels, parsePort } from '../../objects/create-object.js'
 import { fileFlags, resolveObjects } from '../../objects/object-arguments.js'
 import { printResults, type Result } from '../../objects/write-results.js'
 
@@ -113,9 +112,4 @@ function portsOf({ kind, spec }: DynamicObject): readonly Port[] {
   return (template?.spec?.containers ?? containers ?? []).flatMap((container) =>
     (container.ports ?? []).map(({ containerPort: port, protocol = 'TCP' }) => ({ port, protocol })),
   )
-}
-
-function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new UsageError(`--port takes numbers, not "${text}"`)
-  return Number(text)
 }

@@ -4,7 +4,7 @@ import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js
 import { defineCommand } from '../../command-line/command.js'
 import { CommandError } from '../../command-line/errors.js'
 import { UsageError } from '../../command-line/flags.js'
-import { createFlags, createObject, parseLabels } from '../../objects/create-object.js'
+import { createFlags, createObject, parseLabels, parsePort } from '../../objects/create-object.js'
 import { printResults } from '../../objects/write-results.js'
 
 const restartPolicies = ['Always', 'OnFailure', 'Never']
@@ -78,11 +78,6 @@ export const command = defineCommand({
     return 0
   },
 })
-
-function parsePort(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new UsageError(`--port takes a number, not "${text}"`)
-  return Number(text)
-}
 
 function parseVariable(text: string): { readonly name: string; readonly value: string } {
   const equals = text.indexOf('=')

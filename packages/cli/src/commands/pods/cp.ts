@@ -66,7 +66,7 @@ type CopyContext = Pick<CommandContext, 'session' | 'io' | 'signal'>
 interface Container extends CopyContext {
   readonly flags: CopyFlags
   exec(command: readonly string[], stdin: boolean, onStdout: (data: Uint8Array) => unknown): Promise<RemoteCommand>
-  /** Whether a path is a folder of the container. */
+  /** True if the path is a folder of the container. */
   isFolder(path: string): Promise<boolean>
 }
 

@@ -138,7 +138,7 @@ const eventWidth = 'MODIFIED'.length + 3
 
 type Row = NonNullable<Table['rows']>[number]
 
-export class TableLines {
+class TableLines {
   private readonly options: TableStyle
   private readonly widths: number[] = []
   private shownColumns: readonly number[] = []

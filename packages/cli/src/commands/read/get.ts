@@ -54,7 +54,7 @@ async function resolveTargets(context: GetContext): Promise<ResolvedArguments> {
   return targets
 }
 
-export async function showObjects(context: GetContext, { named, collections }: ResolvedArguments): Promise<number> {
+async function showObjects(context: GetContext, { named, collections }: ResolvedArguments): Promise<number> {
   const { flags, io } = context
   const found: { readonly object: DynamicObject; readonly fullName: string }[] = []
   let failures = 0

@@ -1,5 +1,6 @@
 // `api-resources` and `api-versions`.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { compareText, sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { apiVersionOf } from '@cluster-apiserver/client/requests/resource-ref.js'
 import { defineCommand } from '../../command-line/command.js'
@@ -52,8 +53,7 @@ export const apiResources = defineCommand({
       const headers = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', ...(wide ? ['VERBS', 'CATEGORIES'] : [])]
       io.out(alignRows([...(flags['no-headers'] ? [] : [headerRow(headers, io.style)]), ...rows]))
     }
-    for (const { apiVersion, error } of failures)
-      io.err(`error: unable to retrieve ${apiVersion}: ${error instanceof Error ? error.message : String(error)}\n`)
+    for (const { apiVersion, error } of failures) io.err(`error: unable to retrieve ${apiVersion}: ${errorMessage(error)}\n`)
     return failures.length === 0 ? 0 : 1
   },
 })

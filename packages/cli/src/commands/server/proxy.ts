@@ -4,6 +4,7 @@ import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { extname, join, resolve, sep } from 'node:path'
 import { type Duplex, pipeline } from 'node:stream'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { StatusError } from '@cluster-apiserver/client/errors.js'
 import { RE2JS } from 're2js'
@@ -172,7 +173,7 @@ const contentTypes: { readonly [ending: string]: string } = {
   '.wasm': 'application/wasm',
 }
 
-export function serveFile(folder: string, path: string, response: ServerResponse): void {
+function serveFile(folder: string, path: string, response: ServerResponse): void {
   const file = fileAt(folder, path)
   const stat = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })
   if (file === undefined || stat === undefined) {
@@ -298,12 +299,12 @@ const isProtocolHeader = (name: string): boolean =>
   name === 'upgrade' || name === 'connection' || name === 'x-stream-protocol-version' || name.startsWith('sec-websocket-')
 
 /** False for `Upgrade: h2c`, which Java's HttpClient sends with ordinary requests, and for requests with a body. */
-export function isForwardableUpgrade({ headers }: IncomingMessage): boolean {
+function isForwardableUpgrade({ headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   return !hasBody && /^(?:websocket|spdy\/.*)$/i.test(headers.upgrade ?? '')
 }
 
-export function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
@@ -336,11 +337,11 @@ export async function forwardUpgrade(session: Session, { request, downstream, he
       upstream.socket?.destroy()
     })
   } catch (thrown) {
-    if (!controller.signal.aborted) rejectUpgrade(downstream, 502, `${thrown instanceof Error ? thrown.message : String(thrown)}\n`)
+    if (!controller.signal.aborted) rejectUpgrade(downstream, 502, `${errorMessage(thrown)}\n`)
   }
 }
 
-export function rejectUpgrade(downstream: Duplex, status: number, text: string, contentType = 'text/plain'): void {
+function rejectUpgrade(downstream: Duplex, status: number, text: string, contentType = 'text/plain'): void {
   const body = Buffer.from(text)
   downstream.end(
     Buffer.concat([

@@ -1,6 +1,7 @@
 // `drain`: cordons nodes and evicts their pods.
 
 import { printDuration } from '@cluster-apiserver/api/base/duration.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { escapeTerminalControls } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'
 import { isForbidden, isNotFound, StatusError } from '@cluster-apiserver/client/errors.js'
 import { sleep } from '@cluster-apiserver/client/requests/requester.js'
@@ -115,12 +116,11 @@ async function drainNode(name: string, settings: DrainSettings): Promise<readonl
     return failures
   } catch (thrown) {
     if (signal.aborted) throw thrown
-    return [messageOf(thrown)]
+    return [errorMessage(thrown)]
   }
 }
 
 const fullName = ({ metadata }: Pod): string => `${metadata?.namespace}/${metadata?.name}`
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 const isTerminatingNamespace = (thrown: unknown): boolean =>
   thrown instanceof StatusError && isForbidden(thrown) && thrown.causes.some(({ reason }) => reason === 'NamespaceTerminating')
 
@@ -166,11 +166,11 @@ async function removePods(pods: readonly Pod[], settings: DrainSettings): Promis
         if (signal.aborted) throw thrown
         if (isNotFound(thrown)) return undefined
         const isBlocked = thrown instanceof StatusError && thrown.code === 429
-        if (!isBlocked && !isTerminatingNamespace(thrown)) return `error when evicting ${where}: ${messageOf(thrown)}`
+        if (!isBlocked && !isTerminatingNamespace(thrown)) return `error when evicting ${where}: ${errorMessage(thrown)}`
         // A terminating pod in a terminating namespace needs no eviction.
         if (!isBlocked && current.metadata?.deletionTimestamp !== undefined) break
         const what = isBlocked ? where : `pod "${name}" from terminating namespace "${namespace}"`
-        io.err(`error when evicting ${what} (will retry after 5s): ${escapeTerminalControls(messageOf(thrown))}\n`)
+        io.err(`error when evicting ${what} (will retry after 5s): ${escapeTerminalControls(errorMessage(thrown))}\n`)
         await sleep(Math.min(retryMs, Math.max(0, deadline - Date.now())), signal)
         if (!isBlocked) current = (await podsIn(pod).find(name)) ?? current
       }
@@ -181,7 +181,7 @@ async function removePods(pods: readonly Pod[], settings: DrainSettings): Promis
       return `error when waiting for pod "${name}" in namespace "${namespace}" to terminate: global timeout reached: ${timeoutText}`
     } catch (thrown) {
       if (signal.aborted) throw thrown
-      return `error when waiting for pod "${name}" in namespace "${namespace}" to terminate: ${messageOf(thrown)}`
+      return `error when waiting for pod "${name}" in namespace "${namespace}" to terminate: ${errorMessage(thrown)}`
     }
   }
 

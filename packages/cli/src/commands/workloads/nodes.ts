@@ -51,12 +51,12 @@ export const taint = defineCommand({
   },
 })
 
-export interface CordonSettings {
+interface CordonSettings {
   readonly command: 'cordon' | 'uncordon'
   readonly isUnschedulable: boolean
 }
 
-export const cordonCommand = (settings: CordonSettings): Command => {
+const cordonCommand = (settings: CordonSettings): Command => {
   const { command } = settings
   return defineCommand({
     usage: `${command} (NODE… | -l SELECTOR) [flags]`,
@@ -141,16 +141,16 @@ export interface Removal {
   readonly effect?: string
 }
 
-export interface TaintChanges {
+interface TaintChanges {
   readonly add: readonly Taint[]
   readonly remove: readonly Removal[]
 }
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
-export const isTaintChange = (word: string): boolean => word.includes('=') || word.includes(':') || word.endsWith('-')
+const isTaintChange = (word: string): boolean => word.includes('=') || word.includes(':') || word.endsWith('-')
 
-export function readTaints(words: readonly string[]): TaintChanges {
+function readTaints(words: readonly string[]): TaintChanges {
   const add: Taint[] = []
   const remove: Removal[] = []
   for (const word of words) {
@@ -185,7 +185,7 @@ function readTaint(text: string): { readonly key: string; readonly value?: strin
 
 const matches = ({ key, effect }: Removal, taint: Taint): boolean => key === taint.key && (effect === undefined || effect === taint.effect)
 
-export function changedTaints(
+function changedTaints(
   name: string,
   present: readonly Taint[],
   { add, remove }: TaintChanges,

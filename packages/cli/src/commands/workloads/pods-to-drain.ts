@@ -1,5 +1,6 @@
 // Pods that `drain` deletes, skips with a warning, or refuses to delete.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { isNotFound } from '@cluster-apiserver/client/errors.js'
 import type { Pod } from '@cluster-apiserver/client/typed/types.js'
 import type { Session } from '../../command-line/session.js'
@@ -13,7 +14,7 @@ export interface DrainFilterFlags {
   readonly 'skip-wait-for-delete-timeout': number | undefined
 }
 
-export interface PodsOfNode {
+interface PodsOfNode {
   readonly toDelete: readonly Pod[]
   /** Texts such as `ignoring DaemonSet-managed Pods: shop/log-1`. */
   readonly warnings: readonly string[]
@@ -71,7 +72,7 @@ export async function podsOfNode(node: string, flags: DrainFilterFlags, session:
     try {
       await session.client.collection(await session.resources.ofKind('apps/v1', 'DaemonSet'), metadata?.namespace).get(name)
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown.message : String(thrown)
+      const error = errorMessage(thrown)
       // --force deletes pods of a missing DaemonSet.
       return isNotFound(thrown) && flags.force ? accepted : { isDeleted: false, error }
     }

@@ -182,7 +182,7 @@ export const rolloutRestart = defineCommand({
   },
 })
 
-export const pauseCommand = (action: 'pause' | 'resume'): Command =>
+const pauseCommand = (action: 'pause' | 'resume'): Command =>
   defineCommand({
     usage: `rollout ${action} deployment/NAME [flags]`,
     flags: { ...rolloutFlags, ...writeFlags },
@@ -206,7 +206,7 @@ export const pauseCommand = (action: 'pause' | 'resume'): Command =>
     },
   })
 
-export const noCause = '<none>'
+const noCause = '<none>'
 
 export interface Revision {
   readonly number: number
@@ -243,7 +243,7 @@ function withoutDirective(template: (PodTemplate & { readonly $patch?: string })
   return rest
 }
 
-export function withoutHash(template: PodTemplate): PodTemplate {
+function withoutHash(template: PodTemplate): PodTemplate {
   const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {}
   return { ...template, metadata: { ...template.metadata, labels } }
 }

@@ -1,5 +1,6 @@
 // `set env`: sets, removes and lists environment variables of containers.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
 import { type CommandContext, defineCommand } from '../../command-line/command.js'
@@ -120,7 +121,7 @@ export const command = defineCommand({
               continue
             }
           } catch (thrown) {
-            const message = thrown instanceof Error ? thrown.message : String(thrown)
+            const message = errorMessage(thrown)
             failures.set(message, [...(failures.get(message) ?? []), name])
           }
           io.out(`# ${name} from ${describeSource(valueFrom)}\n`)

@@ -95,7 +95,7 @@ export interface Compared {
 const allowedWord = /^[a-zA-Z0-9_\-=./]+$/
 
 /** Runs KUBECTL_EXTERNAL_DIFF on two folders. Exit code 1 means differences. */
-export function runExternalDiff(
+function runExternalDiff(
   command: string,
   compared: readonly Compared[],
 ): { readonly text: string; readonly errors: string; readonly code: number } {

@@ -8,7 +8,7 @@ import { changeLocally, localFlags } from '../../objects/local-change.js'
 import { fileFlags, resolveObjects, selectFlags } from '../../objects/object-arguments.js'
 import { printResults, type Result, writeFlags, writeUnlessDryRun } from '../../objects/write-results.js'
 
-export interface MapCommandSettings {
+interface MapCommandSettings {
   readonly command: 'label' | 'annotate'
   readonly member: 'labels' | 'annotations'
   /** Results: set, only removed, unchanged. */
@@ -20,7 +20,7 @@ export interface MapCommandSettings {
 type Changes = ReadonlyMap<string, string | null>
 type Entries = { readonly [key: string]: string }
 
-export const mapCommand = ({ command, member, done, undone, same }: MapCommandSettings): Command =>
+const mapCommand = ({ command, member, done, undone, same }: MapCommandSettings): Command =>
   defineCommand({
     usage: `${command} (TYPE NAME… | TYPE/NAME… | TYPE --all | -f FILE) KEY=VALUE… KEY-… [flags]`,
     examples: [

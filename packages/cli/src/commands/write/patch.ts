@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import type { PatchType } from '@cluster-apiserver/client/requests/request-options.js'
 import { defineCommand } from '../../command-line/command.js'
@@ -71,7 +72,7 @@ function parse(text: string): object {
     const { value } = readYaml(text)
     if (typeof value === 'object' && value !== null) return value
   } catch (thrown) {
-    throw new CommandError(`unable to parse "${text}": ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+    throw new CommandError(`unable to parse "${text}": ${errorMessage(thrown)}`)
   }
   throw new CommandError(`unable to parse "${text}": not an object or list`)
 }

@@ -6,8 +6,13 @@ import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { type ApiObject, members } from '@cluster-apiserver/api/api/object.js'
 import { everythingSelector, fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import {
+  type Criteria,
+  matchesRule,
+  type OperationRule,
+} from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 import { type AdmissionFixture, admissionFixture, type RequestInput } from '../admission.fixture.js'
-import { type Criteria, isExempt, type MatchSource, match, matchesRule, namespaceOf, type OperationRule } from './match-request.js'
+import { isExempt, type MatchSource, match, namespaceOf } from './match-request.js'
 import { requestedKind, toStoredVersion, versionedJson, versionedObject } from './versioned-object.js'
 
 const everything: OperationRule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], scope: '*' }

@@ -6,20 +6,15 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import type { CompiledLabelSelector, Labels } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import {
+  type Criteria,
+  matchesName,
+  matchesRule,
+  type OperationRule,
+} from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import type { AdmissionRequest, Operation } from '../admission-plugin.js'
+import type { AdmissionRequest } from '../admission-plugin.js'
 import { equivalentsOf, type MatchedKind, requestedKind } from './versioned-object.js'
-
-export interface Criteria {
-  /** The first matching rule decides; undefined: every request matches. */
-  readonly rules: readonly OperationRule[] | undefined
-  /** Policies only: exceptions from `rules`. */
-  readonly excluded?: readonly OperationRule[]
-  /** matchPolicy Equivalent: rules also match other versions and groups of the same objects. */
-  readonly isEquivalent: boolean
-  readonly namespaces: CompiledLabelSelector
-  readonly objects: CompiledLabelSelector
-}
 
 export interface MatchSource extends NamespaceSource {
   readonly catalogs: Pick<CatalogSource, 'current'>
@@ -54,9 +49,9 @@ export function matchRules(
   request: AdmissionRequest,
   { catalogs }: Pick<MatchSource, 'catalogs'>,
 ): MatchedKind | undefined {
-  const { operation, subresource } = request
+  const { operation, subresource, name } = request
   const isMatch = (rule: OperationRule, { resource }: MatchedKind): boolean =>
-    matchesRule(rule, { operation, resource, subresource }) && matchesName(rule, request)
+    matchesRule(rule, { operation, resource, subresource }) && matchesName(rule, name)
   const requested = requestedKind(request)
   if (rules.some((rule) => isMatch(rule, requested))) return requested
   if (!isEquivalent) return undefined
@@ -67,49 +62,6 @@ export function matchRules(
     if (found !== undefined) return found
   }
   return undefined
-}
-
-export interface OperationRule {
-  readonly operations?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly apiVersions?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly scope?: string
-  /** Policies only: names of objects; empty or undefined: all. */
-  readonly resourceNames?: readonly string[]
-}
-
-interface RequestScope {
-  readonly operation: Operation
-  readonly resource: Pick<Resource, 'group' | 'version' | 'name' | 'namespaced'>
-  /** Empty for the object itself. */
-  readonly subresource: string
-}
-
-export const matchesRule = (rule: OperationRule, { operation, resource, subresource }: RequestScope): boolean =>
-  matchesScope(rule.scope, resource.namespaced) &&
-  includes(rule.operations, operation) &&
-  includes(rule.apiGroups, resource.group) &&
-  includes(rule.apiVersions, resource.version) &&
-  (rule.resources ?? []).some((pattern) => matchesResource(pattern, resource.name, subresource))
-
-/** An object with generateName has no name yet and does not match resourceNames. */
-const matchesName = ({ resourceNames = [] }: OperationRule, { name }: Pick<AdmissionRequest, 'name'>): boolean =>
-  resourceNames.length === 0 || resourceNames.includes(name)
-
-const includes = (list: readonly string[] | undefined, value: string): boolean =>
-  list?.some((each) => each === '*' || each === value) ?? false
-
-function matchesScope(scope: string | undefined, isNamespaced: boolean): boolean {
-  if (scope === undefined || scope === '*') return true
-  return scope === (isNamespaced ? 'Namespaced' : 'Cluster')
-}
-
-/** Pattern `pods`, `pods/status`, `pods/*` (includes pods themselves), `*`, or a star on either side of the slash. */
-function matchesResource(pattern: string, resource: string, subresource: string): boolean {
-  const slash = pattern.indexOf('/')
-  const [resourcePattern, subresourcePattern] = slash < 0 ? [pattern, ''] : [pattern.slice(0, slash), pattern.slice(slash + 1)]
-  return (resourcePattern === '*' || resourcePattern === resource) && (subresourcePattern === '*' || subresourcePattern === subresource)
 }
 
 const exemptKinds = new Set([

@@ -61,7 +61,7 @@ function withPriority(lookup: Lookup, request: AdmissionRequest, pod: Pod): ApiO
 /** Several global defaults exist only after concurrent writes; the one with the lowest value is used. */
 function defaultClass(lookup: Lookup): PriorityClass | undefined {
   const [lowest] = lookup
-    .list<PriorityClass>(priorityClasses)
+    .list<PriorityClass>(priorityClasses, '"globalDefault":true')
     .filter(({ globalDefault }) => globalDefault)
     .sort((a, b) => (a.value ?? 0) - (b.value ?? 0))
   return lowest

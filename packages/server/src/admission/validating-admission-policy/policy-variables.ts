@@ -7,6 +7,7 @@ import { getOrInsert, weakMemoize } from '@cluster-apiserver/api/base/recent-map
 import { valueOfJson } from '@cluster-apiserver/api/cel/values/json-values.js'
 import type { Value } from '@cluster-apiserver/api/cel/values/values.js'
 import { parseWrittenJson } from '@cluster-apiserver/api/codec/json/json.js'
+import { type RequestAttributes, requestVariable } from '@cluster-apiserver/api/resources/admissionregistration/policy/request-variable.js'
 import type { ParamKind, ParamRef } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
 import { writeValue } from '@cluster-apiserver/api/schema/json/write.js'
 import { convertAhead } from '../../objects/entry/convert-ahead.js'
@@ -35,7 +36,7 @@ export class PolicyVariables {
   }
 
   get request(): Value {
-    this.#requestValue ??= requestValue(this.#request)
+    this.#requestValue ??= requestVariable(attributesOf(this.#request))
     return this.#requestValue
   }
 }
@@ -54,46 +55,17 @@ async function objectValue(request: AdmissionRequest, object: ApiObject | undefi
   })
 }
 
-/** The variable `request`; empty optional fields are absent. */
-function requestValue(request: AdmissionRequest): Value {
-  const { call, operation, resource, subresource, name, namespace, dryRun } = request
-  const { name: username, uid, groups, extra } = call.user
-  const { group, version, kind } = requestedKind(request)
-  const kindValue = { group, version, kind }
-  const resourceValue = { group: resource.group, version: resource.version, resource: resource.name }
-  return valueOfJson({
-    uid: '',
-    kind: kindValue,
-    resource: resourceValue,
-    ...(subresource === '' ? {} : { subResource: subresource }),
-    requestKind: kindValue,
-    requestResource: resourceValue,
-    ...(subresource === '' ? {} : { requestSubResource: subresource }),
-    ...(name === '' ? {} : { name }),
-    ...(namespace === '' ? {} : { namespace }),
-    operation,
-    userInfo: {
-      ...(username === '' ? {} : { username }),
-      ...(uid === '' ? {} : { uid }),
-      ...(groups.length === 0 ? {} : { groups }),
-      ...(Object.keys(extra).length === 0 ? {} : { extra }),
-    },
-    object: null,
-    oldObject: null,
-    dryRun,
-    options: optionsOf(request),
-  })
-}
-
-const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const
-
-/** A patch has CreateOptions or UpdateOptions, without `force`. CONNECT has no options besides its object. */
-function optionsOf({ operation, options }: AdmissionRequest): unknown {
-  if (operation === 'CONNECT') return null
-  if (options.kind !== 'PatchOptions') return options
-  const { force: _force, ...more } = options
-  return { ...more, kind: optionKinds[operation] }
-}
+const attributesOf = (request: AdmissionRequest): RequestAttributes => ({
+  operation: request.operation,
+  kind: requestedKind(request),
+  resource: request.resource,
+  subresource: request.subresource,
+  name: request.name,
+  namespace: request.namespace,
+  user: request.call.user,
+  dryRun: request.dryRun,
+  options: request.options,
+})
 
 /** The policy or binding cannot be used, whatever the request. */
 export class ConfigurationError extends Error {

@@ -1,16 +1,35 @@
 // ValidatingAdmissionPolicy plugin: a request must satisfy the expressions of every matching policy, for every matching binding.
 
 import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
+import type { Call } from '@cluster-apiserver/api/api/call.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import { dataOf } from '@cluster-apiserver/api/cel/values/json-values.js'
 import type { Value } from '@cluster-apiserver/api/cel/values/values.js'
+import type {
+  BoundPolicy,
+  CompiledBinding,
+  CompiledPolicy,
+} from '@cluster-apiserver/api/resources/admissionregistration/policy/compiled-policy.js'
+import {
+  type Decision,
+  type EvaluatedExpression,
+  evaluatePolicy,
+  type Variables,
+} from '@cluster-apiserver/api/resources/admissionregistration/policy/evaluate-policy.js'
+import type { Criteria } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
+import type { ValidatingAdmissionPolicy } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
 import type { AdmissionRequest, Plugin } from '../admission-plugin.js'
-import { type Criteria, cachePerScope, type MatchSource, match, mayMatch } from '../matching/match-request.js'
+import { cachePerScope, type MatchSource, match, mayMatch } from '../matching/match-request.js'
 import type { MatchedKind } from '../matching/versioned-object.js'
 import { refuseRequest } from '../pod-requests.js'
-import { activePolicies, type BoundPolicy, type CompiledBinding, type CompiledPolicy, type PolicySource } from './compiled-policy.js'
-import { type Decision, type EvaluatedExpression, type EvaluateInWorker, evaluatePolicy, type Variables } from './evaluate-policy.js'
+import { activePolicies, type PolicySource } from './active-policies.js'
 import { ConfigurationError, PolicyVariables, paramResource, readParams } from './policy-variables.js'
+
+/** Evaluates a policy in a worker thread. */
+export type EvaluateInWorker = (call: Call, policy: ValidatingAdmissionPolicy, variables: PlainVariables) => Promise<readonly Decision[]>
+
+/** Variables as JSON values, which can be sent to a worker thread. */
+export type PlainVariables = { readonly [name: string]: unknown }
 
 export interface PolicyParts extends MatchSource, PolicySource {
   readonly observe?: (policy: CompiledPolicy, evaluated: EvaluatedExpression) => void

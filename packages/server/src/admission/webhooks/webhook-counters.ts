@@ -2,7 +2,7 @@
 
 import { Histogram } from '@cluster-apiserver/api/base/histogram.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
-import type { Operation } from '../admission-plugin.js'
+import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 
 export type WebhookStep = 'admit' | 'validating'
 

@@ -4,6 +4,7 @@ import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.j
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import type { Criteria } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
 import type {
   MutatingWebhook,
   MutatingWebhookConfiguration,
@@ -11,7 +12,7 @@ import type {
 } from '@cluster-apiserver/api/resources/admissionregistration/v1.schema.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { AdmissionRequest } from '../admission-plugin.js'
-import { type Criteria, cachePerScope, matchRules } from '../matching/match-request.js'
+import { cachePerScope, matchRules } from '../matching/match-request.js'
 import type { MatchedKind } from '../matching/versioned-object.js'
 import { namespaceObjectCache } from '../namespace-object-cache.js'
 

@@ -3,9 +3,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
 import { internalCall } from '../../controllers/framework/internal-call.js'
-import { listFiles, manifestFiles } from '../../options/files/list-files.js'
+import { listManifests } from '../../options/files/manifest-files.js'
 import type { FirstObject, ObjectValue } from '../../options/server-options.js'
 import { StartupError } from '../../options/startup-error.js'
 import { patch } from '../../verbs/patch.js'
@@ -26,7 +27,7 @@ export async function applyObjects(parts: EmbeddingParts, objects: readonly Obje
       await apply(parts, object)
     } catch (thrown) {
       if (thrown instanceof StartupError) throw thrown
-      throw new StartupError(`objects: ${object.origin}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      throw new StartupError(`objects: ${object.origin}: ${errorMessage(thrown)}`)
     }
   }
   await waitUntilIdle(parts)
@@ -65,7 +66,7 @@ async function apply(parts: EmbeddingParts, { object, origin }: ObjectWithOrigin
   })
 }
 
-/** Waits for kinds of CRDs, which are served after their names are accepted. */
+/** Waits for kinds of CRDs, which are served once their names are accepted. */
 async function findKind({ catalogs }: EmbeddingParts, { object: { apiVersion, kind }, origin }: ObjectWithOrigin): Promise<Resource> {
   const find = (): Resource | undefined =>
     catalogs.current.all().find((resource) => resource.kind === kind && resource.apiVersion === apiVersion)
@@ -95,7 +96,7 @@ export function readObjects(objects: readonly FirstObject[]): readonly ObjectWit
 function readPath(path: string): readonly ObjectWithOrigin[] {
   try {
     if (!statSync(path).isDirectory()) return readFile(path)
-    const files = listFiles(path, manifestFiles)
+    const files = listManifests(path)
     if (files.length === 0) throw new StartupError(`objects: the folder ${path} has no file that ends in .yaml, .yml or .json`)
     return files.flatMap(readFile)
   } catch (thrown) {

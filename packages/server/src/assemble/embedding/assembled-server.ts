@@ -23,7 +23,7 @@ export interface EmbeddingParts {
   readonly begin: () => void
   /** Clears state outside the store, such as event rate limits, for a reset. */
   readonly forget: () => void
-  /** What a fork with the objects of this snapshot shares with this server. */
+  /** The parts of this server that a fork with the objects of the snapshot shares. */
   readonly share: (snapshot: MemorySnapshot) => SharedParts
 }
 

@@ -1,13 +1,12 @@
 // The embedding API of an assembled server: users with their clients, snapshots and forks.
 
-import { randomBytes } from 'node:crypto'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import { refuseUnknownOptions } from '@cluster-apiserver/api/base/unknown-options.js'
 import { connect } from '@cluster-apiserver/client/node/connect.js'
 import type { TypedClient } from '@cluster-apiserver/client/typed/typed-client.js'
 import type { MemorySnapshot, MemoryStorage } from '../../storage/memory/memory-storage.js'
 import type { Storage } from '../../storage/storage.js'
-import { type AdminCredential, clientConfigOf, renderAdminKubeconfig } from '../admin-kubeconfig.js'
+import { type AdminCredential, clientConfigOf, newToken, renderAdminKubeconfig } from '../admin-kubeconfig.js'
 import type { Access, EmbeddedServer, RunningServer } from '../running-server.js'
 import type { SharedParts } from '../start-context.js'
 import { createSimulatedNodes } from '../testkit/simulated-nodes.js'
@@ -64,7 +63,7 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
     let client: TypedClient | undefined
     const createClient = (): TypedClient => {
       const config = clientConfigOf({ identity: engine.identity, url, caPem, credential })
-      client = connect({ config, identity: engine.identity.name, environment: {}, userAgent: testkit.seen.ownUserAgent })
+      client = connect({ config, identity: engine.identity.name, environment: {}, userAgent: testkit.inspection.ownUserAgent })
       clients.push(client)
       return client
     }
@@ -73,14 +72,14 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
   for (const { user, groups, token } of options.users) accessByUser.set(accessKey(user, groups), createAccess(user, groups, token))
   const close: RunningServer['close'] = async (options = {}) => {
     refuseUnknownOptions('close', options, { immediately: true })
-    testkit.seen.beforeClose()
+    testkit.inspection.beforeClose()
     isClosed = true
     for (const client of clients.splice(0)) client.close()
     await server.close(options)
   }
   const embedded: Omit<EmbeddedServer, 'client'> = {
     ...server,
-    ...testkit.seen.server(parts),
+    ...testkit.inspection.server(parts),
     close,
     user: credential.user.name,
     groups: credential.user.groups,
@@ -114,12 +113,10 @@ export function embeddedServer(assembled: AssembledServer, options: EmbeddingOpt
   return complete
 }
 
-const newToken = (): string => randomBytes(32).toString('base64url')
-
 /** Key outside all collections of objects. */
 const markerKey = 'testkit/compaction'
 
-/** Compacts the history. A write before it makes the current revision an old one, so that it is compacted as well. */
+/** Compacts the history. Writes first, so that all revisions that clients know are older than the newest one, which stays. */
 async function compactAll(storage: Storage): Promise<void> {
   for (const value of [Buffer.from('1'), undefined]) await storage.commit([{ key: markerKey, value, expect: undefined }])
   await storage.compact(storage.revision)

@@ -10,7 +10,7 @@ export interface ControllerActivity {
   readonly expedite: (withinMs: number) => void
 }
 
-export interface BusyController {
+interface BusyController {
   readonly name: string
   readonly keys: readonly string[]
 }

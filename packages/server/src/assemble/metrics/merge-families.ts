@@ -3,7 +3,7 @@
 
 import type { Family, Row } from '../../http/metrics/prometheus-exposition.js'
 
-export interface ProcessFamilies {
+interface ProcessFamilies {
   /** Value of the label, such as `worker-1`. */
   readonly process: string
   readonly families: readonly Family[]

@@ -20,14 +20,14 @@ export function admissionFamilies(counters: AdmissionCounters): readonly Family[
     family(
       'histogram',
       'apiserver_admission_controller_admission_duration_seconds',
-      'How long each admission plugin took, by name and step, and whether it refused.',
+      'Duration of admission plugins, by name and step, and whether the plugin rejected the request.',
       'name operation rejected type',
       Array.from(counters.plugins(), (counted) => [counted.name, ...cells(counted)]),
     ),
     family(
       'histogram',
       'apiserver_admission_step_admission_duration_seconds',
-      'How long all plugins of a step took together, and whether one of them refused.',
+      'Duration of admission steps, and whether a plugin rejected the request.',
       'operation rejected type',
       Array.from(counters.wholeSteps(), cells),
     ),
@@ -47,18 +47,18 @@ function policyFamilies(counters: PolicyCounters): readonly Family[] {
     family(
       'counter',
       `${prefix}definition_total`,
-      'Policies that were seen, by whether they are in force and what they do.',
+      'ValidatingAdmissionPolicies, by enforcement action and state.',
       'enforcement_action state',
       [['deny', 'active', counters.definitions]],
     ),
     family(
       'counter',
       `${prefix}check_total`,
-      'Expressions of policies that refused, or that failed and let pass.',
+      'Evaluated policy expressions that denied a request, or failed and were ignored.',
       labels,
       checks.map(([action, policy, binding, state, durations]) => [action, policy, binding, state, countOf(durations)]),
     ),
-    family('histogram', `${prefix}check_duration_seconds`, 'How long those expressions took.', labels, checks),
+    family('histogram', `${prefix}check_duration_seconds`, 'Duration of these policy expressions.', labels, checks),
   ]
 }
 
@@ -70,13 +70,13 @@ export const certificateFamilies = ({ webhooks, extensions }: Outbound, identity
     single(
       'counter',
       `${name}_x509_insecure_sha1_total`,
-      `Answers of ${servers}, or failures to ask them, with a certificate that was signed with SHA-1.`,
+      `Responses of ${servers} and failed handshakes whose certificate is signed with SHA-1.`,
       wereSha1,
     ),
     single(
       'counter',
       `${name}_x509_missing_san_total`,
-      `Answers of ${servers}, or failures to ask them, with a certificate that has no names but the common one.`,
+      `Responses of ${servers} and failed handshakes whose certificate has no subject alternative names.`,
       lackedNames,
     ),
   ])
@@ -95,23 +95,23 @@ export function webhookFamilies(counters: WebhookCounters): readonly Family[] {
     family(
       'histogram',
       `${prefix}admission_duration_seconds`,
-      'How long each admission webhook took, by name and step, and whether the request was refused for it.',
+      'Duration of admission webhooks, by name and step, and whether the webhook rejected the request.',
       'name operation rejected type',
       Array.from(counters.durations(), ({ labels, durations }) => [...labels, durations]),
     ),
-    counter('fail_open_count', 'Requests that went on though a webhook could not be asked.', 'name type', counters.failOpenCounts()),
+    counter(
+      'fail_open_count',
+      'Requests that were admitted although a webhook call failed (failurePolicy: Ignore).',
+      'name type',
+      counters.failOpenCounts(),
+    ),
     counter(
       'rejection_count',
-      'Requests that were refused for a webhook: because it said no, or because it could not be asked.',
+      'Requests that were rejected because a webhook denied them or its call failed.',
       'error_type name operation rejection_code type',
       counters.rejections(),
     ),
-    counter(
-      'request_total',
-      'Requests to webhooks, by the status of their answers.',
-      'code name operation rejected type',
-      counters.requests(),
-    ),
+    counter('request_total', 'Webhook calls, by status code of the response.', 'code name operation rejected type', counters.requests()),
   ]
 }
 
@@ -124,33 +124,43 @@ export function authenticationFamilies({ attempts, users, tokens, certificates, 
     family(
       'counter',
       'authentication_attempts',
-      'Requests that were authenticated, or not.',
+      'Authentication attempts, by result.',
       'result',
       results.map(([result, durations]) => [result, countOf(durations)]),
     ),
-    family('histogram', 'authentication_duration_seconds', 'How long that took.', 'result', results),
-    family('counter', 'authenticated_user_requests', 'Requests of users who are known.', 'username', users),
-    byStatus('gauge', 'active_fetch_count', 'Tokens that are being checked now, and requests that wait for that.', {
+    family('histogram', 'authentication_duration_seconds', 'Duration of authentication, by result.', 'result', results),
+    family('counter', 'authenticated_user_requests', 'Authenticated requests, by user name.', 'username', users),
+    byStatus('gauge', 'active_fetch_count', 'Tokens that are being authenticated now, and requests that wait for one of them.', {
       blocked,
       in_flight: inFlight,
     }),
-    byStatus('counter', 'fetch_total', 'Tokens that were checked.', { error, ok }),
-    byStatus('histogram', 'request_duration_seconds', 'How long it took to know a token.', { hit, miss }),
-    byStatus('counter', 'request_total', 'Tokens that were known already, or not.', { hit: countOf(hit), miss: countOf(miss) }),
+    byStatus('counter', 'fetch_total', 'Tokens that were authenticated without the cache.', { error, ok }),
+    byStatus('histogram', 'request_duration_seconds', 'Duration of token authentication, by cache hit or miss.', { hit, miss }),
+    byStatus('counter', 'request_total', 'Token authentications, by cache hit or miss.', { hit: countOf(hit), miss: countOf(miss) }),
     single(
       'histogram',
       'apiserver_client_certificate_expiration_seconds',
-      'For how much longer client certificates are in force.',
+      'Remaining lifetime of the client certificates of requests.',
       certificates,
     ),
     single(
       'counter',
       'serviceaccount_legacy_tokens_total',
-      'Requests with tokens of service accounts that name no audience.',
+      'Requests with legacy service account tokens, which have no audience.',
       accounts.legacy,
     ),
-    single('counter', 'serviceaccount_stale_tokens_total', 'Requests with tokens that should have been renewed.', accounts.stale),
-    single('counter', 'serviceaccount_valid_tokens_total', 'Requests with such tokens that are in time.', accounts.valid),
+    single(
+      'counter',
+      'serviceaccount_stale_tokens_total',
+      'Requests with service account tokens that should have been renewed.',
+      accounts.stale,
+    ),
+    single(
+      'counter',
+      'serviceaccount_valid_tokens_total',
+      'Requests with service account tokens that need no renewal yet.',
+      accounts.valid,
+    ),
   ]
 }
 
@@ -161,28 +171,28 @@ export function aggregationFamilies({ services, counters }: Pick<Aggregation, 's
     family(
       'gauge',
       'aggregator_unavailable_apiservice',
-      'Whether an API service cannot be reached now.',
+      '1 if the extension server of an APIService is unavailable.',
       'name',
       Array.from(all.values(), ({ name, isAvailable, remote }) => [name, remote === undefined || isAvailable ? 0 : 1]),
     ),
     family(
       'counter',
       'aggregator_unavailable_apiservice_total',
-      'How often an API service that could be reached could be no longer, by the reason.',
+      'How often an APIService became unavailable, by reason.',
       'name reason',
       counters.timesUnavailable(exists),
     ),
     family(
       'counter',
       'aggregator_openapi_v2_regeneration_count',
-      'How often what is published of the types of an API service has changed.',
+      'How often the published OpenAPI spec of an APIService has changed.',
       'apiservice reason',
       counters.regenerations(exists),
     ),
     family(
       'gauge',
       'aggregator_openapi_v2_regeneration_duration',
-      'How many seconds the last such change took.',
+      'Duration of the last change of a published OpenAPI spec, in seconds.',
       'reason',
       counters.regenerationSeconds,
     ),
@@ -190,8 +200,8 @@ export function aggregationFamilies({ services, counters }: Pick<Aggregation, 's
 }
 
 export const auditFamilies = ({ events, rejected, levels, errors }: AuditCounters): readonly Family[] => [
-  single('counter', 'apiserver_audit_event_total', 'Audit events that were made and handed to the backends.', events),
-  single('counter', 'apiserver_audit_requests_rejected_total', 'Requests that were refused because they could not be audited.', rejected),
-  family('counter', 'apiserver_audit_level_total', 'Requests by the level at which they are audited.', 'level', levels),
-  family('counter', 'apiserver_audit_error_total', 'Audit events that were lost, by the part that lost them.', 'plugin', errors),
+  single('counter', 'apiserver_audit_event_total', 'Audit events that were created and sent to the backends.', events),
+  single('counter', 'apiserver_audit_requests_rejected_total', 'Requests that were rejected because they could not be audited.', rejected),
+  family('counter', 'apiserver_audit_level_total', 'Requests, by audit level.', 'level', levels),
+  family('counter', 'apiserver_audit_error_total', 'Audit events that were dropped, by plugin.', 'plugin', errors),
 ]

@@ -84,9 +84,9 @@ function cacheFor<T>(periodMs: number, read: () => Promise<T>): () => Promise<T>
 function serverFamilies({ engine: { store }, inflight, lag, state, workers: { pool } }: MetricParts): readonly Family[] {
   const { steps, refused, failedThreads, mismatches } = pool.counters
   return [
-    single('gauge', 'apiserver_storage_revision', 'The newest revision in the store.', store.revision),
-    single('gauge', 'apiserver_read_cache_bytes', 'Bytes held for what is read again.', store.cacheBytes),
-    single('counter', 'apiserver_tls_handshake_errors_total', 'Connections that failed before they were encrypted.', state.handshakeErrors),
+    single('gauge', 'apiserver_storage_revision', 'Newest revision of the store.', store.revision),
+    single('gauge', 'apiserver_read_cache_bytes', 'Size of the read caches in bytes.', store.cacheBytes),
+    single('counter', 'apiserver_tls_handshake_errors_total', 'Connections whose TLS handshake failed.', state.handshakeErrors),
     single('counter', 'apiserver_worker_steps_total', 'Steps on large inputs that worker threads ran.', steps),
     single(
       'counter',
@@ -94,18 +94,23 @@ function serverFamilies({ engine: { store }, inflight, lag, state, workers: { po
       'Requests refused with 429 because the queue for worker threads was full.',
       refused,
     ),
-    single('counter', 'apiserver_worker_failures_total', 'Worker threads ended for time or memory, or killed.', failedThreads),
+    single(
+      'counter',
+      'apiserver_worker_failures_total',
+      'Worker threads that ended because of a limit of time or memory, or were killed.',
+      failedThreads,
+    ),
     single('counter', 'apiserver_worker_mismatches_total', 'Results of worker threads that belonged to another task.', mismatches),
-    single('gauge', 'apiserver_worker_queue_bytes', 'Inputs that wait for a worker thread.', pool.queuedBytes),
-    family('gauge', 'apiserver_current_inflight_requests', 'Requests that are being answered now.', 'request_kind', [
+    single('gauge', 'apiserver_worker_queue_bytes', 'Bytes of inputs that wait for a worker thread.', pool.queuedBytes),
+    family('gauge', 'apiserver_current_inflight_requests', 'Requests in flight.', 'request_kind', [
       ['mutating', inflight.mutating],
       ['readOnly', inflight.readOnly],
     ]),
-    single('gauge', 'nodejs_eventloop_lag_seconds', 'How late the event loop was when last looked at; 0 without requests.', lag.seconds),
+    single('gauge', 'nodejs_eventloop_lag_seconds', 'Last measured event loop lag; 0 without requests.', lag.seconds),
     single(
       'histogram',
       'nodejs_eventloop_delay_seconds',
-      'How late the event loop was, looked at twenty times a second while there are requests.',
+      'Event loop lag, measured twenty times a second while there are requests.',
       lag.delays,
     ),
   ]
@@ -137,7 +142,7 @@ function storeFamilies(store: ObjectStore, { objects, sizes }: StoreMeasurements
     )
   const listFamily = (name: string, help: string, read: (counter: CollectionCounter) => number): Family =>
     counterFamily(`apiserver_storage_list_${name}`, help, read, ({ lists }) => lists)
-  const sizeHelp = 'Room that the store takes where it is kept.'
+  const sizeHelp = 'Size of the database in bytes, by endpoint.'
   return [
     family('gauge', 'apiserver_storage_objects', 'Objects in the store.', 'resource', objects),
     ...(sizes.length === 0
@@ -151,15 +156,19 @@ function storeFamilies(store: ObjectStore, { objects, sizes }: StoreMeasurements
             sizes.map(({ endpoint, bytes }) => [endpoint, bytes]),
           ),
         ]),
-    listFamily('total', 'Lists that were read.', ({ lists }) => lists),
+    listFamily('total', 'List operations.', ({ lists }) => lists),
     listFamily('fetched_objects_total', 'Objects that were read for lists.', ({ fetched }) => fetched),
-    listFamily('evaluated_objects_total', 'Objects that were looked at for lists.', ({ evaluated }) => evaluated),
-    listFamily('returned_objects_total', 'Objects that were listed to clients.', ({ returned }) => returned),
-    counterFamily('apiserver_init_events_total', 'Events of the time before a watch that it began with.', ({ initEvents }) => initEvents),
+    listFamily('evaluated_objects_total', 'Objects that were tested with selectors for lists.', ({ evaluated }) => evaluated),
+    listFamily('returned_objects_total', 'Objects that lists returned to clients.', ({ returned }) => returned),
+    counterFamily(
+      'apiserver_init_events_total',
+      'Initial events of watches: existing objects and history.',
+      ({ initEvents }) => initEvents,
+    ),
     family(
       'histogram',
       'etcd_request_duration_seconds',
-      'How long the store took, whichever engine it is, by operation and resource.',
+      'Duration of storage operations, with any storage engine.',
       'operation type',
       counters.flatMap(({ collection, durations }) => Array.from(durations, ([operation, value]): Cells => [operation, collection, value])),
     ),
@@ -178,14 +187,24 @@ function controllerFamilies({ controllers, settings }: MetricParts): readonly Fa
     )
   const durations = ({ counts, sum }: Pick<Histogram, 'counts' | 'sum'>): Row['value'] => ({ bounds: durationBounds, counts, sum })
   return [
-    queueFamily('counter', 'adds_total', 'Keys that were put into the queue of a controller.', ({ adds }) => adds),
-    queueFamily('counter', 'retries_total', 'Keys that were put into it again because the work failed.', ({ retries }) => retries),
-    queueFamily('gauge', 'depth', 'Keys that wait in it.', ({ state }) => state().depth),
-    queueFamily('gauge', 'unfinished_work_seconds', 'What the work that runs has taken so far.', ({ state }) => state().unfinishedSeconds),
-    queueFamily('gauge', 'longest_running_processor_seconds', 'The longest of it.', ({ state }) => state().longestRunningSeconds),
-    queueFamily('histogram', 'queue_duration_seconds', 'How long keys waited.', ({ queued }) => durations(queued)),
-    queueFamily('histogram', 'work_duration_seconds', 'How long the work on a key took.', ({ worked }) => durations(worked)),
-    family('gauge', 'leader_election_master_status', 'Whether the controllers run in this server.', 'name', [
+    queueFamily('counter', 'adds_total', 'Keys that were added to the work queue.', ({ adds }) => adds),
+    queueFamily('counter', 'retries_total', 'Keys that were added again because their reconciliation failed.', ({ retries }) => retries),
+    queueFamily('gauge', 'depth', 'Keys that wait in the work queue.', ({ state }) => state().depth),
+    queueFamily(
+      'gauge',
+      'unfinished_work_seconds',
+      'Duration so far of all running reconciliations.',
+      ({ state }) => state().unfinishedSeconds,
+    ),
+    queueFamily(
+      'gauge',
+      'longest_running_processor_seconds',
+      'Duration so far of the longest running reconciliation.',
+      ({ state }) => state().longestRunningSeconds,
+    ),
+    queueFamily('histogram', 'queue_duration_seconds', 'Wait time of keys in the work queue.', ({ queued }) => durations(queued)),
+    queueFamily('histogram', 'work_duration_seconds', 'Duration of the reconciliation of a key.', ({ worked }) => durations(worked)),
+    family('gauge', 'leader_election_master_status', '1 if the controllers run in this server.', 'name', [
       [settings.identity.prefixed('apiserver-loops'), controllers.isLeading() ? 1 : 0],
     ]),
   ]
@@ -199,14 +218,14 @@ function buildFamilies({ identity, gates }: MetricParts['settings']): readonly F
     family(
       'gauge',
       `${identity.self}_build_info`,
-      'From what this server was built.',
+      'Version, commit and platform of the build.',
       'build_date compiler git_commit git_tree_state git_version go_version major minor platform',
       [[...versionFields.map((name) => String(version[name] ?? '')), 1]],
     ),
     family(
       'gauge',
       `${identity.self}_feature_enabled`,
-      'Which features are on; a stable one has no stage.',
+      '1 for enabled feature gates; the stage of a stable one is empty.',
       'name stage',
       Array.from(featureGates.values(), ({ name, stage }) => [name, stage === 'stable' ? '' : stage.toUpperCase(), gates(name) ? 1 : 0]),
     ),

@@ -1,4 +1,4 @@
-// The part of one process of --workers: the primary owns the store and the controllers, the workers serve requests.
+// The role of a process of --workers: the primary owns the store and the controllers, the workers serve requests.
 
 import type { LineWriter } from '../../audit/log-backend.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'

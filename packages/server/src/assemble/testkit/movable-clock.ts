@@ -1,4 +1,4 @@
-// The clock of a server with a test kit: real time plus an offset, which tests increase. It fires the timers on the way in their order.
+// The clock of a server with a test kit: real time plus an offset, which tests increase. Timers that become due then fire in order.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Time, timerMs } from '@cluster-apiserver/api/base/clock.js'
@@ -15,7 +15,7 @@ export interface ServerClock {
 }
 
 /** Work that a fired timer causes. */
-export interface CausedWork {
+interface CausedWork {
   /** Starts the controllers of a fork, which otherwise begin with its first request. */
   begin?(): void
   /** True if nothing is queued or running. */
@@ -28,7 +28,7 @@ export interface CausedWork {
 const maxWaitMs = 2000
 /** Idle turns of the event loop after which nothing more is expected: a commit notifies watchers in a later turn. */
 const idleTurns = 2
-/** Runs of a periodic timer on the way to the next other timer: compaction needs two, to compact to the start of the last interval. */
+/** Maximum number of runs of a periodic timer before the next one-time timer. Compaction needs two: a run compacts to the previous one. */
 const runsPerStep = 2
 
 const maxMoveMs = 5 * 366 * 24 * 3_600_000

@@ -7,7 +7,7 @@ import { keyOf } from '../../objects/object-keys.js'
 /** For example `configmaps/shop/total`, `wares.shop.example.com/shop/apple` or `namespaces/shop`. */
 export type ObjectRef = string | ObjectRefValue
 
-export interface ObjectRefValue {
+interface ObjectRefValue {
   readonly apiVersion?: string | undefined
   readonly kind?: string | undefined
   readonly metadata?: { readonly name?: string | undefined; readonly namespace?: string | undefined } | undefined
@@ -57,7 +57,7 @@ function fromText(catalog: Catalog, ref: string): Parts {
 }
 
 /** Resolves `RESOURCE[.GROUP]` in its preferred version. Without a group, the core group wins; otherwise the resource must be in one group. */
-export function resolveType(catalog: Catalog, type: string, shown = `resource "${type}"`): Resource {
+function resolveType(catalog: Catalog, type: string, shown = `resource "${type}"`): Resource {
   const dot = type.indexOf('.')
   const name = dot < 0 ? type : type.slice(0, dot)
   const found = [...catalog.groups().values()].flatMap(({ versions }) => {

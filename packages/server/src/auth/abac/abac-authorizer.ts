@@ -11,7 +11,7 @@ const readingVerbs: readonly string[] = ['get', 'list', 'watch']
 
 export const abacAuthorizer = (policies: readonly Policy[]): Authorizer => ({
   name: 'ABAC',
-  authorize: async ({ user, info }) => (policies.some((policy) => matches(policy, user, info)) ? allow : noPolicy),
+  authorize: ({ user, info }) => (policies.some((policy) => matches(policy, user, info)) ? allow : noPolicy),
   rulesFor: async (user, namespace) => {
     const resourceRules: ResourceRule[] = []
     const nonResourceRules: NonResourceRule[] = []

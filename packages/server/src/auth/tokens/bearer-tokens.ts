@@ -148,27 +148,34 @@ export function bearerTokens({ authenticators, audiences: serverAudiences, clock
     }
   }
 
-  return async ({ bearerToken, audiences, connection }) => {
+  const authenticateUncached = async (
+    key: string,
+    token: Omit<PresentedToken, 'beforeRemoteCheck'>,
+    startMs: number,
+  ): Promise<TokenResult> => {
+    const slots = Math.max(1, Math.ceil(token.text.length / charsPerSlot))
+    try {
+      const running = pending.get(key)
+      if (running !== undefined) return await waitForPending(running, slots)
+      const result = authenticateOnce(key, token, slots)
+      pending.set(key, result)
+      return await result
+    } finally {
+      counter?.miss.add((performance.now() - startMs) / 1000)
+    }
+  }
+
+  return ({ bearerToken, audiences, connection }) => {
     if (bearerToken === '') return undefined
     const startMs = performance.now()
     const digest = digests.digestOf(bearerToken, connection)
     const key = audiences === undefined ? digest : digests.reviewDigestOf(bearerToken, audiences)
     const now = clock.now()
     const cached = findCached(key, now)
-    if (cached !== undefined) {
-      counter?.hit.add((performance.now() - startMs) / 1000)
-      return cached
-    }
-    const slots = Math.max(1, Math.ceil(bearerToken.length / charsPerSlot))
-    try {
-      const running = pending.get(key)
-      if (running !== undefined) return await waitForPending(running, slots)
-      const result = authenticateOnce(key, { text: bearerToken, digest, audiences: audiences ?? serverAudiences, now }, slots)
-      pending.set(key, result)
-      return await result
-    } finally {
-      counter?.miss.add((performance.now() - startMs) / 1000)
-    }
+    if (cached === undefined)
+      return authenticateUncached(key, { text: bearerToken, digest, audiences: audiences ?? serverAudiences, now }, startMs)
+    counter?.hit.add((performance.now() - startMs) / 1000)
+    return cached
   }
 }
 

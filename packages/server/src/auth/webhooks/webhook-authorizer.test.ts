@@ -205,7 +205,7 @@ test('requests that wait for the webhook are limited', async () => {
     }),
     sleep: async () => undefined,
   })
-  const authorize = (path: string) => authorizer.authorize({ user: user('ann'), info: parseRequest('GET', path) })
+  const authorize = async (path: string) => authorizer.authorize({ user: user('ann'), info: parseRequest('GET', path) })
   const waiting = Array.from({ length: 4000 }, (_, i) => authorize(`/api/v1/namespaces/n/pods/p${i % 3000}`))
   await assert.rejects(authorize('/api/v1/namespaces/n/pods/another'), /too many requests wait to be authorized/)
   await assert.rejects(authorize('/api/v1/namespaces/n/pods/p1'), /too many requests wait to be authorized/)

@@ -12,8 +12,8 @@ import { systemClock } from '@cluster-apiserver/api/base/clock.js'
 import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
 import { openLmdbStorage } from '../../storage/lmdb/lmdb-storage.js'
 import { CompactedError, type Storage } from '../../storage/storage.js'
+import type { BackupCommand } from '../subcommands.js'
 import { runBackupCommand } from './backup-command.js'
-import type { BackupCommand } from './backup-command-names.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'backup-test-'))
 after(() => rmSync(folder, { recursive: true }))

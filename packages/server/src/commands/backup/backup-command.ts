@@ -11,8 +11,8 @@ import { serversRange } from '../../objects/server-registry.js'
 import { BackupError, type CopiedEntry, type CopySource, type CopyTarget, type TargetOptions } from '../../storage/backup/copied-entry.js'
 import { openBackupFile } from '../../storage/backup/read-backup-file.js'
 import { StorageRefusedError, StorageUnavailableError } from '../../storage/storage.js'
-import { type CommandOutput, exitCodes } from '../command-process.js'
-import type { BackupCommand } from './backup-command-names.js'
+import { type CommandOutput, runCommand, stackOf } from '../command-process.js'
+import type { BackupCommand } from '../subcommands.js'
 import { createBackupFile } from './backup-file.js'
 import { copyStore, type Progress, summarize } from './copy-store.js'
 import { connectEtcd, openEtcdSource } from './etcd-source.js'
@@ -40,24 +40,9 @@ Exit codes: 0 success, 1 failure, 2 invalid command line.
 const restoreRevisionGap = 1_000_000_000
 const reportEveryMs = 1000
 
-export async function runBackupCommand(command: BackupCommand, args: readonly string[], output: CommandOutput): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    output.print(usage)
-    return exitCodes.success
-  }
-  const settings = readArguments(args)
-  if (typeof settings === 'string') {
-    output.printError(`cluster-apiserver ${command}: ${settings}\n\n${usage}`)
-    return exitCodes.invalidCommandLine
-  }
-  try {
-    await runCopy(command, settings, output)
-    return exitCodes.success
-  } catch (error) {
-    if (!(error instanceof Error)) throw error
-    output.printError(`cluster-apiserver ${command}: ${needsNoStack(error) ? error.message : (error.stack ?? error.message)}\n`)
-    return exitCodes.failure
-  }
+export function runBackupCommand(command: BackupCommand, args: readonly string[], output: CommandOutput): Promise<number> {
+  const run = (settings: BackupSettings): Promise<undefined> => runCopy(command, settings, output)
+  return runCommand({ name: command, usage, read: readArguments, run, explain }, args, output)
 }
 
 interface BackupSettings {
@@ -67,32 +52,28 @@ interface BackupSettings {
   readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string }
 }
 
-function readArguments(args: readonly string[]): BackupSettings | string {
+function readArguments(args: readonly string[]): BackupSettings {
   const stringOption = { type: 'string' } as const
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        from: stringOption,
-        to: stringOption,
-        'etcd-prefix': stringOption,
-        'etcd-cafile': stringOption,
-        'etcd-certfile': stringOption,
-        'etcd-keyfile': stringOption,
-      },
-    })
-    const { from, to } = values
-    if (from === undefined || from === '') return '--from is missing'
-    if (to === undefined || to === '') return '--to is missing'
-    const tls = { caFile: values['etcd-cafile'], certFile: values['etcd-certfile'], keyFile: values['etcd-keyfile'] }
-    const tlsFiles = Object.fromEntries(Object.entries(tls).filter(([, file]) => file !== undefined))
-    return { from, to, prefix: values['etcd-prefix'] ?? '/registry', tls: tlsFiles }
-  } catch (error) {
-    return (error as Error).message
-  }
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      from: stringOption,
+      to: stringOption,
+      'etcd-prefix': stringOption,
+      'etcd-cafile': stringOption,
+      'etcd-certfile': stringOption,
+      'etcd-keyfile': stringOption,
+    },
+  })
+  const { from, to } = values
+  if (from === undefined || from === '') throw new Error('--from is missing')
+  if (to === undefined || to === '') throw new Error('--to is missing')
+  const tls = { caFile: values['etcd-cafile'], certFile: values['etcd-certfile'], keyFile: values['etcd-keyfile'] }
+  const tlsFiles = Object.fromEntries(Object.entries(tls).filter(([, file]) => file !== undefined))
+  return { from, to, prefix: values['etcd-prefix'] ?? '/registry', tls: tlsFiles }
 }
 
-async function runCopy(command: BackupCommand, settings: BackupSettings, output: CommandOutput): Promise<void> {
+async function runCopy(command: BackupCommand, settings: BackupSettings, output: CommandOutput): Promise<undefined> {
   const report = createReporter(command, output)
   const source = withoutExpired(upgradedSource(await openSource(command, settings, output)), systemClock.now())
   try {
@@ -149,8 +130,13 @@ function megabytes(bytes: number): string {
 }
 
 /** Expected errors, and errors with a code (of the system or etcd), are printed without a stack. */
-function needsNoStack(error: Error): boolean {
-  return error instanceof BackupError || error instanceof StorageRefusedError || error instanceof StorageUnavailableError || 'code' in error
+function explain(thrown: unknown): string {
+  const isExpected =
+    thrown instanceof BackupError ||
+    thrown instanceof StorageRefusedError ||
+    thrown instanceof StorageUnavailableError ||
+    (thrown instanceof Error && 'code' in thrown)
+  return isExpected ? thrown.message : stackOf(thrown)
 }
 
 type Pages = AsyncIterable<readonly CopiedEntry[]>
@@ -164,7 +150,7 @@ const withPages = (source: CopySource, convert: (pages: Pages) => Pages): CopySo
 })
 
 /** Drops server registrations and expired entries: a target keeps entries with an expiry longer and would show them again. */
-export function withoutExpired(source: CopySource, nowMs: number): CopySource {
+function withoutExpired(source: CopySource, nowMs: number): CopySource {
   const isKept = ({ key, expiresAtMs }: CopiedEntry): boolean =>
     !key.startsWith(serversRange.start) && (expiresAtMs === undefined || expiresAtMs > nowMs)
   return withPages(source, async function* (pages) {
@@ -176,7 +162,7 @@ export function withoutExpired(source: CopySource, nowMs: number): CopySource {
 }
 
 /** Converts entries of an older storage format, and keeps the key order. */
-export function upgradedSource(source: CopySource): CopySource {
+function upgradedSource(source: CopySource): CopySource {
   if (!identityNames.includes(source.identityName as IdentityName)) return source
   const { upgradeKey, upgradeValue } = upgradeFor(identityOf(source.identityName as IdentityName))
   return withPages(source, async function* (pages) {

@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util'
 import { type IdentityName, identityNames, identityOf } from '@cluster-apiserver/api/api/identity.js'
 import { authenticatedGroup } from '@cluster-apiserver/api/api/user.js'
 import { systemClock } from '@cluster-apiserver/api/base/clock.js'
-import { escapeTerminalControls } from '@cluster-apiserver/api/base/text/escape-terminal-controls.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { openMemoryStorage } from '../../storage/memory/memory-storage.js'
-import { type CommandOutput, exitCodes } from '../command-process.js'
+import { type CommandOutput, exitCodes, runCommand, stackOf } from '../command-process.js'
 import { ObjectCheck } from './check-objects.js'
 import { filesOf, readManifests } from './read-manifests.js'
 import { type CheckResult, failuresOf, type OutputFormat, outputFormats, renderResult } from './render-result.js'
@@ -36,24 +35,15 @@ const options = {
   namespace: { type: 'string', default: 'default' },
   as: { type: 'string', default: 'admin' },
   'as-group': { type: 'string', multiple: true, default: [] as string[] },
-  help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-export async function runCheckCommand(args: readonly string[], { print, printError }: CommandOutput): Promise<number> {
-  let checkOptions: CheckOptions | 'help'
-  try {
-    checkOptions = parseOptions(args)
-  } catch (thrown) {
-    printError(`cluster-apiserver check: ${escapeTerminalControls(thrown instanceof Error ? thrown.message : String(thrown))}\n\n${usage}`)
-    return exitCodes.invalidCommandLine
+export function runCheckCommand(args: readonly string[], output: CommandOutput): Promise<number> {
+  const run = async (options: CheckOptions): Promise<number> => {
+    const result = await checkFiles(options)
+    output.print(renderResult(result, { format: options.output, isQuiet: options.isQuiet }))
+    return failuresOf(result).length === 0 ? exitCodes.success : exitCodes.failure
   }
-  if (checkOptions === 'help') {
-    print(usage)
-    return exitCodes.success
-  }
-  const result = await checkFiles(checkOptions)
-  print(renderResult(result, { format: checkOptions.output, isQuiet: checkOptions.isQuiet }))
-  return failuresOf(result).length === 0 ? exitCodes.success : exitCodes.failure
+  return runCommand({ name: 'check', usage, read: readArguments, run, explain: stackOf }, args, output)
 }
 
 interface CheckOptions {
@@ -67,9 +57,8 @@ interface CheckOptions {
   readonly groups: readonly string[]
 }
 
-function parseOptions(args: readonly string[]): CheckOptions | 'help' {
+function readArguments(args: readonly string[]): CheckOptions {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-  if (values.help) return 'help'
   const identity = identityNames.find((name) => name === values.identity)
   const output = outputFormats.find((format) => format === values.output)
   if (identity === undefined) throw new Error(`--identity must be one of ${identityNames.join(', ')}`)

@@ -14,13 +14,14 @@ import { weakMemoize } from '@cluster-apiserver/api/base/recent-map.js'
 import { traceExpression } from '@cluster-apiserver/api/cel/trace.js'
 import { shapeObject } from '@cluster-apiserver/api/codec/decode-object.js'
 import { parseYaml, type YamlNode } from '@cluster-apiserver/api/codec/yaml/parser.js'
+import type { CompiledPolicy } from '@cluster-apiserver/api/resources/admissionregistration/policy/compiled-policy.js'
+import { type EvaluatedExpression, expressionLimit } from '@cluster-apiserver/api/resources/admissionregistration/policy/evaluate-policy.js'
 import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
 import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
 import { definitions } from '@cluster-apiserver/api/resources/index.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import { AdmissionRequest } from '../../admission/admission-plugin.js'
-import { activePolicies, type CompiledPolicy } from '../../admission/validating-admission-policy/compiled-policy.js'
-import { type EvaluatedExpression, expressionLimit } from '../../admission/validating-admission-policy/evaluate-policy.js'
+import { activePolicies } from '../../admission/validating-admission-policy/active-policies.js'
 import { PolicyCounters } from '../../admission/validating-admission-policy/policy-counters.js'
 import { denialsOf, describeDenial, type PolicyParts } from '../../admission/validating-admission-policy/validating-admission-policy.js'
 import type { ObjectStore } from '../../objects/object-store.js'
@@ -300,7 +301,7 @@ const namespaceMetadata = (name: string, identity: Identity): NonNullable<ApiObj
   labels: { [identity.label('metadata.name')]: name },
 })
 
-export function partsOfPath(path: string): readonly string[] {
+function partsOfPath(path: string): readonly string[] {
   const parts: string[] = []
   const pattern = /\[([^\]]*)\]|[^.[\]]+/g
   for (let match = pattern.exec(path); match !== null; match = pattern.exec(path)) parts.push(match[1] ?? match[0])

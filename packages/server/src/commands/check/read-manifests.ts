@@ -1,13 +1,9 @@
 // Reads manifests from files, folders and standard input into objects with their file and line. Unreadable files are reported as findings.
 
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
-import type { Json } from '@cluster-apiserver/api/api/object.js'
-import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
-import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
 import { YamlError } from '@cluster-apiserver/api/codec/yaml/yaml-error.js'
-import { JsonSyntaxError } from '@cluster-apiserver/api/schema/json/parse-json.js'
 import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
-import { listFiles, manifestFiles } from '../../options/files/list-files.js'
+import { listManifests, manifestDocuments } from '../../options/files/manifest-files.js'
 import type { Finding } from './render-result.js'
 
 export interface Manifest {
@@ -26,7 +22,7 @@ export interface Manifest {
 export function filesOf(paths: readonly string[]): readonly string[] {
   return paths.flatMap((path) => {
     if (path === '-' || !statSync(path).isDirectory()) return [path]
-    return listFiles(path, manifestFiles)
+    return listManifests(path)
   })
 }
 
@@ -48,7 +44,8 @@ export function readManifests(file: string, read: (file: string) => string = rea
   try {
     const manifests: Manifest[] = []
     const findings: Finding[] = []
-    for (const { value, line, text, duplicates } of documentsOf(read(file))) {
+    const fileText = read(file)
+    for (const { value, line, text = fileText, duplicates } of manifestDocuments(Buffer.from(fileText))) {
       if (!isRecord(value)) {
         findings.push(fail(line, 'an object is expected'))
         continue
@@ -65,32 +62,9 @@ export function readManifests(file: string, read: (file: string) => string = rea
     }
     return { manifests, findings }
   } catch (thrown) {
-    if (
-      !(thrown instanceof YamlError || thrown instanceof JsonSyntaxError || thrown instanceof UnreadableFile) &&
-      !(thrown instanceof Error && 'code' in thrown)
-    )
-      throw thrown
+    if (!(thrown instanceof YamlError || thrown instanceof UnreadableFile) && !(thrown instanceof Error && 'code' in thrown)) throw thrown
     return { manifests: [], findings: [fail(lineIn(thrown.message), thrown.message)] }
   }
-}
-
-interface Document {
-  readonly value: Json
-  readonly line: number
-  readonly text: string
-  readonly duplicates: readonly string[]
-}
-
-/** JSON is YAML as well, but its own parser is three times as fast. */
-function documentsOf(text: string): readonly Document[] {
-  if (!/^\s*\{/.test(text)) return readDocuments(text)
-  try {
-    const { value, careful } = parseJson(new TextEncoder().encode(text))
-    if (careful === undefined) return [{ value: value as Json, line: 1, text, duplicates: [] }]
-  } catch (thrown) {
-    if (!(thrown instanceof JsonSyntaxError)) throw thrown
-  }
-  return readDocuments(text)
 }
 
 function lineIn(message: string): number {

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CommandOutput, exitCodes } from '../command-process.js'
+import { type CommandOutput, runCommand } from '../command-process.js'
 import { shellQuote } from '../shell-quote.js'
 
 const usage = `usage: cluster-apiserver envtest [<folder>]
@@ -21,25 +21,19 @@ Exit codes: 0 success, 1 failure, 2 invalid command line.
 /** Relative to dist/bundle. */
 const packagedFolder = (): string => fileURLToPath(new URL('../../envtest', import.meta.url))
 
-export function runEnvtestCommand(args: readonly string[], { print, printError }: CommandOutput): number {
-  if (args.includes('--help') || args.includes('-h')) {
-    print(usage)
-    return exitCodes.success
+export function runEnvtestCommand(args: readonly string[], output: CommandOutput): Promise<number> {
+  const run = async (folder: string | undefined): Promise<undefined> => {
+    if (folder !== undefined) writeScripts(folder)
+    output.print(`${folder ?? packagedFolder()}\n`)
   }
-  const [folder, ...otherArgs] = args
-  const unexpected = folder?.startsWith('-') ? folder : otherArgs[0]
-  if (unexpected !== undefined || folder === '') {
-    printError(`cluster-apiserver envtest: unexpected argument ${JSON.stringify(unexpected ?? '')}\n\n${usage}`)
-    return exitCodes.invalidCommandLine
-  }
-  try {
-    if (folder !== undefined) writeScripts(resolve(folder))
-    print(`${folder === undefined ? packagedFolder() : resolve(folder)}\n`)
-    return exitCodes.success
-  } catch (thrown) {
-    printError(`cluster-apiserver envtest: ${(thrown as Error).message}\n`)
-    return exitCodes.failure
-  }
+  return runCommand({ name: 'envtest', usage, read: readArguments, run }, args, output)
+}
+
+/** Undefined without an argument. */
+function readArguments([folder, ...otherArgs]: readonly string[]): string | undefined {
+  const unexpected = folder === '' || folder?.startsWith('-') ? folder : otherArgs[0]
+  if (unexpected !== undefined) throw new Error(`unexpected argument ${JSON.stringify(unexpected)}`)
+  return folder === undefined ? undefined : resolve(folder)
 }
 
 /** Copies the scripts of the package, with the path of Node.js: test runners of editors often have another PATH. */

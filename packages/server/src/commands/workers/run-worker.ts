@@ -48,8 +48,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions): Pro
     })
     channel.send({ type: 'ready' })
   } catch (error) {
-    const reason = explainStartupError(error) ?? `start failed: ${error instanceof Error ? error.stack : String(error)}`
-    channel.send({ type: 'failed', reason }, () => options.exit(exitCodes.failure))
+    channel.send({ type: 'failed', reason: explainStartupError(error) }, () => options.exit(exitCodes.failure))
   }
 }
 

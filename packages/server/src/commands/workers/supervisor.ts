@@ -226,7 +226,7 @@ export class Supervisor implements PrimaryRole {
 }
 
 /** Set in the environment of a worker; no secret. */
-export const workerVariable = 'CLUSTER_APISERVER_WORKER'
+const workerVariable = 'CLUSTER_APISERVER_WORKER'
 
 /** True in a worker process of this server. */
 export const isOwnWorker = (): boolean => process.send !== undefined && process.env[workerVariable] !== undefined

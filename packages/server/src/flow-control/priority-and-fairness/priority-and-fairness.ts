@@ -10,7 +10,7 @@ import type { CompiledFlowSchema } from './compiled-flow-schema.js'
 import { type FlowConfig, hasFreeSeats } from './flow-config.js'
 import type { FlowQueue, PriorityLevel, QueuedRequest, Refusal } from './priority-level.js'
 
-export interface PriorityAndFairnessParts {
+interface PriorityAndFairnessParts {
   readonly pressure: Pick<MemoryPressure, 'isFullFor'>
   readonly config: FlowConfig
   /** Number of objects that a LIST reads. */

@@ -16,7 +16,7 @@ test('connections with invalid credentials do not queue with connections not aut
   const [unknown, other, third, refused] = [{} as Socket, {} as Socket, {} as Socket, {} as Socket]
   const send = (socket: Socket, name: string): void => queue.run({ connection: socket, socket, begin: () => void begun.push(name) })
   const filter = authentication({ authenticators: [], anonymous: undefined })
-  await assert.rejects(filter({ connection: refused, begunMs: 0 } as unknown as Exchange), ApiError)
+  await assert.rejects(async () => filter({ connection: refused, begunMs: 0 } as unknown as Exchange), ApiError)
   for (const socket of [unknown, other, third]) send(socket, 'unknown')
   send(refused, 'refused')
   for (let i = 0; i < 10 && begun.length < 4; i++) await nextTurn()

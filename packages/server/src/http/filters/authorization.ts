@@ -4,7 +4,7 @@
 import { type Authorizer, authorizeWith, forbiddenError } from '../../auth/authorize.js'
 import { readImpersonation } from '../../auth/impersonation.js'
 import type { Exchange } from '../pipeline/exchange.js'
-import type { Filter } from '../pipeline/filter.js'
+import type { Filter, Handled } from '../pipeline/filter.js'
 import { sendPlain } from '../responses/send-response.js'
 
 /** Responds with 500 if an authorizer failed and none decided. */
@@ -20,19 +20,20 @@ export function authorization(authorizers: readonly Authorizer[]): Filter {
 }
 
 export function impersonation(authorizers: readonly Authorizer[]): Filter {
-  return async (exchange) => {
-    if (!hasImpersonationHeader(exchange)) return false
-    const impersonated = readImpersonation(exchange.request.rawHeaders, exchange.catalog.identity)
-    if (impersonated === undefined) return false
-    const { user } = exchange
-    for (const info of impersonated.permissions) {
-      const decision = await authorizeWith(authorizers, { user, info })
-      if (decision.verdict !== 'allow') throw forbiddenError({ user, info }, decision)
-    }
-    exchange.originalUser = user
-    exchange.user = impersonated.user
-    return false
+  return (exchange) => hasImpersonationHeader(exchange) && impersonate(exchange, authorizers)
+}
+
+async function impersonate(exchange: Exchange, authorizers: readonly Authorizer[]): Promise<Handled> {
+  const impersonated = readImpersonation(exchange.request.rawHeaders, exchange.catalog.identity)
+  if (impersonated === undefined) return false
+  const { user } = exchange
+  for (const info of impersonated.permissions) {
+    const decision = await authorizeWith(authorizers, { user, info })
+    if (decision.verdict !== 'allow') throw forbiddenError({ user, info }, decision)
   }
+  exchange.originalUser = user
+  exchange.user = impersonated.user
+  return false
 }
 
 function hasImpersonationHeader({ headers }: Exchange): boolean {

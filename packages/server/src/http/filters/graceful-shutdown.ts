@@ -8,7 +8,7 @@ const retryAfterSeconds = 5
 
 export const retryAfterShutdown =
   (isShuttingDown: () => boolean): Filter =>
-  async (exchange) => {
+  (exchange) => {
     if (!isShuttingDown() || isProbe(exchange)) return false
     sendPlain(exchange, 429, 'The apiserver is shutting down, please try again later.\n', {
       'Retry-After': String(retryAfterSeconds),

@@ -4,7 +4,7 @@ import type { Filter } from '../pipeline/filter.js'
 
 export const strictTransport =
   (value: string): Filter =>
-  async ({ response }) => {
+  ({ response }) => {
     response.setHeader('Strict-Transport-Security', value)
     return false
   }

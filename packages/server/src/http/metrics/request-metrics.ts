@@ -185,7 +185,7 @@ export class RequestCounters {
   }
 
   #labelSetOf(exchange: Exchange): LabelSet {
-    const resource = resourceOf(exchange)
+    const { resource } = exchange
     if (resource === undefined) return this.#labelSet(['', '', '', '', pathOf(exchange), methodOf(exchange.info.method), ''])
     const verb = verbOf(exchange, resource)
     const subresource = subresourceOf(exchange, resource)
@@ -224,9 +224,6 @@ const requestLabels = ['component', 'group', 'resource', 'scope', 'subresource',
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT'])
 const applyMediaType = 'application/apply-patch+yaml'
-
-const resourceOf = ({ info, catalog }: Exchange): Resource | undefined =>
-  info.isResource ? catalog.find(info.group, info.version, info.resource) : undefined
 
 /** The `verb` label, as in kube-apiserver. */
 function verbOf({ info, request }: Exchange, resource: Resource): string {

@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls'
 import { type ApiError, requestTimedOut } from '@cluster-apiserver/api/api/api-error.js'
 import type { AddLatency, AnnotationLevel, Caller, LatencyLayer } from '@cluster-apiserver/api/api/call.js'
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
 import { anonymous, type User } from '@cluster-apiserver/api/api/user.js'
 import { decodeHeader } from '@cluster-apiserver/api/base/text/header-encoding.js'
@@ -79,6 +80,7 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
   isCut = false
   readonly lifecycle: LifecycleNotifier
   private readonly pressure: MemoryPressure
+  private foundResource: Resource | undefined | null = null
   private collectedWarnings: Warnings | undefined
   private token: string | undefined
   private closeCallbacks: (() => void)[] | undefined
@@ -112,6 +114,13 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
   get isClosed(): boolean {
     const { response } = this
     return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
+  }
+
+  /** Undefined for paths of no served resource. */
+  get resource(): Resource | undefined {
+    const { group, version, resource } = this.info
+    if (this.foundResource === null) this.foundResource = this.info.isResource ? this.catalog.find(group, version, resource) : undefined
+    return this.foundResource
   }
 
   /** Parsed on first use. */

@@ -4,4 +4,4 @@ import type { Exchange } from './exchange.js'
 
 /** True if the response was sent, which ends the pipeline. */
 export type Handled = boolean
-export type Filter = (exchange: Exchange) => Promise<Handled>
+export type Filter = (exchange: Exchange) => Handled | Promise<Handled>

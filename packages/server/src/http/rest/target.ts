@@ -64,8 +64,7 @@ const noOptions = {}
 
 /** Throws 404 and 405 for paths and methods that are not served. */
 export function locate(server: ResourceServer, exchange: Exchange): Target {
-  const { info } = exchange
-  const resource = exchange.catalog.find(info.group, info.version, info.resource)
+  const { info, resource } = exchange
   const [, name = ''] = info.parts
   if (resource === undefined) throw couldNotFind()
   const isCustom = resource.definition.custom !== undefined

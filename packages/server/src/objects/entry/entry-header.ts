@@ -32,6 +32,8 @@ export const formatOf = ({ bytes, start }: EntryBytes): number => bytes[start + 
 export const bodyStartOf = ({ bytes, start }: EntryBytes): number => start + fixedBytes + metaLength(bytes, start)
 
 const spliceOffset = 4
+/** Bits of the splice; the others are flags. */
+export const spliceMask = 0x3fff_ffff
 
 export const spliceAndFlagsOf = ({ bytes, start }: EntryBytes): number => readUint32(bytes, start + spliceOffset)
 
@@ -53,7 +55,7 @@ const isShort = ({ bytes, start }: Pick<EntryBytes, 'bytes' | 'start'>): boolean
 
 /** Distinct owner uids. Throws for format 0, which has none; the server upgrades such stores at start. */
 export function ownersOf(entry: EntryBytes): readonly string[] {
-  if (!hasMeta(entry)) throw new RangeError('an entry of an older format does not tell its owners')
+  if (!hasMeta(entry)) throw new RangeError('an entry of an older format has no owners in its header')
   let owners: string[] | undefined
   eachOwner(entry, (start, end) => {
     owners ??= []
@@ -62,11 +64,11 @@ export function ownersOf(entry: EntryBytes): readonly string[] {
   return owners ?? noUids
 }
 
-const noUids: readonly string[] = []
+export const noUids: readonly string[] = []
 
 /** True for the same uids in the same order. Compares bytes: most changes of an object do not change its owners. */
 export function haveSameOwners(one: EntryBytes, other: EntryBytes): boolean {
-  if (!hasMeta(one) || !hasMeta(other)) throw new RangeError('an entry of an older format does not tell its owners')
+  if (!hasMeta(one) || !hasMeta(other)) throw new RangeError('an entry of an older format has no owners in its header')
   const [start, otherStart] = [ownersStart(one), ownersStart(other)]
   const count = one.bytes[start] ?? 0
   if (count === 0 || other.bytes[otherStart] === 0) return count === other.bytes[otherStart]
@@ -238,7 +240,7 @@ function writeVarint(out: Buffer, start: number, value: number): number {
   return offset
 }
 
-function startsWith(bytes: Uint8Array, offset: number, wanted: Uint8Array): boolean {
+export function startsWith(bytes: Uint8Array, offset: number, wanted: Uint8Array): boolean {
   for (let i = 0; i < wanted.length; i++) if (bytes[offset + i] !== wanted[i]) return false
   return true
 }

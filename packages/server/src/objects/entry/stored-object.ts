@@ -10,11 +10,11 @@ import type { ItemEncoding, ItemSource } from '@cluster-apiserver/api/codec/item
 import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
 import { withoutNullFields } from '@cluster-apiserver/api/schema/json/null-fields.js'
 import { readValue } from '@cluster-apiserver/api/schema/json/read.js'
-import { readBackFields } from '@cluster-apiserver/api/schema/json/read-back.js'
 import { countBigNumbers, writeAny, writeStoredFields } from '@cluster-apiserver/api/schema/json/write.js'
 import type { StructNode } from '@cluster-apiserver/api/schema/node.js'
 import type { Entry, ScannedEntry } from '../../storage/storage.js'
 import { ownerUids } from '../owner-index.js'
+import { committing, type EncodedObject, isDecodedAlike } from './encoded-object.js'
 import {
   apiVersionOf,
   bodyStartOf,
@@ -28,12 +28,12 @@ import {
   parseIndex,
   type SelectorIndex,
   spliceAndFlagsOf,
+  spliceMask,
 } from './entry-header.js'
 
 /** Flags in the upper bits of the splice: the JSON has numbers too long for JSON.parse, or null fields. */
 const longNumberFlag = 0x8000_0000
 const nullFlag = 0x4000_0000
-const spliceMask = 0x3fff_ffff
 
 export type StoredKind = Pick<
   Resource,
@@ -55,12 +55,9 @@ export class StoredObject implements ItemSource {
   private readonly value: Buffer
   private readonly itemCache: ItemStore | undefined
   private decoded: ApiObject | undefined
-  private decodedSchema: StructNode | undefined
-  private decodedVersion: string | undefined
-  private decodedConversion: BatchConversion | undefined
+  private decodedKind: StoredKind | undefined
   private encodedItems: Map<ItemEncoding, Uint8Array> | undefined
-  /** Object that was encoded into the entry; `decode` uses it and does not parse. */
-  private encodedFrom: ApiObject | undefined
+  private source: EncodedObject | undefined
   private parsedIndex: SelectorIndex | undefined
   private parsedIndexVersion: number | undefined
   /** Results of the conversion webhook, by conversion and version: a changed CRD has another conversion. */
@@ -94,35 +91,28 @@ export class StoredObject implements ItemSource {
 
   /** Returns the object in the storage version, without `kind` and `apiVersion`. */
   decode(resource: StoredKind): ApiObject {
-    if (this.isDecodedAs(resource)) {
-      if (this.decoded !== undefined) return this.decoded
-      if (this.encodedFrom !== undefined) return this.readBack(resource, this.encodedFrom)
-    }
-    this.setDecodedVersion(resource)
-    this.decoded = this.parse(resource)
+    if (this.decoded !== undefined && this.isDecodedAs(resource)) return this.decoded
+    this.decodedKind = resource
+    this.decoded = this.decodeSource(resource) ?? this.parse(resource)
     return this.decoded
   }
 
-  setSource(resource: StoredKind, object: ApiObject): void {
-    if (this.decoded !== undefined || (this.spliceAndFlags & ~spliceMask) !== 0) return
-    this.setDecodedVersion(resource)
-    this.encodedFrom = object
+  /** The object that was encoded into the entry; `decode` uses it instead of parsing. */
+  setSource(source: EncodedObject | undefined): this {
+    if (this.decoded === undefined) this.source = source
+    return this
   }
 
-  private readBack({ storedSchema }: StoredKind, object: ApiObject): ApiObject {
-    this.encodedFrom = undefined
-    this.decoded = this.withVersion(readBackFields(storedSchema, object))
-    return this.decoded
+  private decodeSource(resource: StoredKind): ApiObject | undefined {
+    const source = this.source ?? committing.get(this.value)
+    this.source = undefined
+    const flags = this.spliceAndFlags
+    if (source === undefined || (flags & longNumberFlag) !== 0) return undefined
+    return source.decode(resource, { resourceVersion: this.resourceVersion, hasNulls: (flags & nullFlag) !== 0 })
   }
 
-  private setDecodedVersion({ storedSchema, storedApiVersion, conversion }: StoredKind): void {
-    this.decodedSchema = storedSchema
-    this.decodedVersion = storedApiVersion
-    this.decodedConversion = conversion?.convert
-  }
-
-  private isDecodedAs({ storedSchema, storedApiVersion, conversion }: StoredKind): boolean {
-    return this.decodedSchema === storedSchema && this.decodedVersion === storedApiVersion && this.decodedConversion === conversion?.convert
+  private isDecodedAs(resource: StoredKind): boolean {
+    return this.decodedKind !== undefined && isDecodedAlike(this.decodedKind, resource)
   }
 
   labels(): SelectorIndex['labels'] {
@@ -176,7 +166,7 @@ export class StoredObject implements ItemSource {
     const { resource } = encoding
     if (resource.conversion !== undefined || resource.fromStored !== undefined) return encoding.item(this.shown(resource))
     const withoutNulls =
-      encoding.ignoresZeros && this.decodedSchema !== resource.storedSchema ? this.parseWithoutNulls(resource) : undefined
+      encoding.ignoresZeros && this.decodedKind?.storedSchema !== resource.storedSchema ? this.parseWithoutNulls(resource) : undefined
     return encoding.item(withoutNulls ?? this.decode(resource))
   }
 

@@ -1,6 +1,7 @@
 // Watch cache of single objects and their decoded values, bounded by bytes and updated by every change.
 
 import type { Change } from '../../storage/storage.js'
+import { committing } from '../entry/encoded-object.js'
 import { StoredObject } from '../entry/stored-object.js'
 import type { ItemCache } from './item-cache.js'
 
@@ -42,7 +43,7 @@ export class ObjectCache {
     const before = this.objects.get(key)
     if (before === undefined) return undefined
     if (value === undefined) this.drop(key)
-    else this.add(new StoredObject({ key, revision, value }, this.itemCache))
+    else this.add(new StoredObject({ key, revision, value }, this.itemCache).setSource(committing.get(value)))
     return before
   }
 

@@ -76,13 +76,14 @@ export class WatchBacklog {
 
   /** Records that the watcher's connection is blocked; called again whenever the connection has sent something. */
   stall(watcher: SlowWatcher): void {
-    this.#stalled.delete(watcher) // moves to the end of the Map
+    // Moves to the end of the Map.
+    this.#stalled.delete(watcher)
     this.#stalled.set(watcher, 0)
     this.#measuring ??= setInterval(() => this.measure(), measureMs).unref()
   }
 
-  unstall(by: SlowWatcher): void {
-    this.#stalled.delete(by)
+  unstall(watcher: SlowWatcher): void {
+    this.#stalled.delete(watcher)
   }
 
   /** Returns the same event of another watcher, if it is large and still referenced; otherwise the given one. */

@@ -57,7 +57,7 @@ export class EncryptedStorage implements Storage {
     return this.#storage.compacted
   }
 
-  readIndex(): Promise<number> {
+  readIndex(): number | Promise<number> {
     return this.#storage.readIndex()
   }
 

@@ -143,7 +143,7 @@ class LmdbStorage extends StoredReads implements EmbeddedStorage {
     this.#expiryController = new ExpiryController({ timers: systemTimers, ...parts, source: this })
   }
 
-  async readIndex(): Promise<number> {
+  readIndex(): number {
     return this.revision
   }
 

@@ -120,7 +120,7 @@ export class MemoryStorage extends StoredReads implements Storage {
     }
   }
 
-  async readIndex(): Promise<number> {
+  readIndex(): number {
     return this.revision
   }
 

@@ -117,6 +117,8 @@ export function delay(stream: Duplex, ms: number): Duplex {
   const [reading, writing] = [late(), late()]
   stream.pipe(reading)
   writing.pipe(stream)
+  // The primary resets the connection if it closes the store before it has read everything.
+  stream.on('error', (error) => reading.destroy(error))
   stream.on('close', () => reading.destroy())
   return Duplex.from({ readable: reading, writable: writing })
 }

@@ -13,5 +13,6 @@ describe('a worker with a slow channel', () => {
   })
   after(() => primary.close())
 
-  for (const delayMs of [2, 30]) storageContract(`worker, ${delayMs} ms`, () => openContract(primary, delayMs))
+  // Delays are random: from less than a commit takes to several times as long.
+  storageContract('worker, up to 10 ms', () => openContract(primary, 10))
 })

@@ -58,7 +58,7 @@ describe('a worker', () => {
     for (const lacking of [newest + 1, undefined]) {
       newest = lacking
       let isResolved = false
-      const index = storage.readIndex().then((revision) => {
+      const index = Promise.resolve(storage.readIndex()).then((revision) => {
         isResolved = true
         return revision
       })
@@ -134,7 +134,7 @@ describe('a worker', () => {
     const storage = await primary.openWorker(folder, { stream: gate.stream, onLost: (reason) => lost.push(reason) })
     gate.closeRequests()
     const pending = storage.commit([{ key: 'a', value: Buffer.from('1'), expect: undefined }])
-    const index = storage.readIndex()
+    const index = Promise.resolve(storage.readIndex())
     const rejected = Promise.all([assert.rejects(pending, StorageUnavailableError), assert.rejects(index, StorageUnavailableError)])
     await primary.request('close', folder)
     gate.stream.destroy()

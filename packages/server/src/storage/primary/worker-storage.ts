@@ -129,10 +129,10 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     this.#sendHello()
   }
 
-  readIndex(): Promise<number> {
+  readIndex(): number | Promise<number> {
     if (this.#unavailable) return Promise.reject(this.#unavailable)
     const newest = performance.now() - this.#receivedMs < maxSilentMs ? this.#options.sharedRevision?.() : undefined
-    if (newest !== undefined && newest <= this.revision) return Promise.resolve(this.revision)
+    if (newest !== undefined && newest <= this.revision) return this.revision
     this.#nextIndex ??= this.#planIndex()
     return this.#nextIndex.promise
   }

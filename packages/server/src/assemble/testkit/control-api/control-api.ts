@@ -3,6 +3,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { CleanupStack } from '@cluster-apiserver/api/base/async/cleanup-stack.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import type { HttpRequest, HttpResponse, RequestListener } from '../../../net/listen/http-messages.js'
 import { ControlError } from './control-error.js'
@@ -81,7 +82,7 @@ export class ControlApi {
   #sendError(response: HttpResponse, thrown: unknown): void {
     if (!(thrown instanceof ControlError)) {
       this.#logger.error({ error: thrown }, 'internal error of the test kit')
-      send(response, 500, { error: `internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}` })
+      send(response, 500, { error: `internal error: ${errorMessage(thrown)}` })
       return
     }
     const { status, message, allow } = thrown

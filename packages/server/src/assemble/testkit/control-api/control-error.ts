@@ -1,5 +1,7 @@
 // An error response of the control API: an HTTP status and the text of its member `error`.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
+
 type ErrorStatus = 400 | 401 | 404 | 405 | 409 | 413 | 503
 
 export class ControlError extends Error {
@@ -22,6 +24,6 @@ export async function orRefuse<T>(call: () => T | Promise<T>): Promise<T> {
   } catch (thrown) {
     if (thrown instanceof ControlError) throw thrown
     const isInvalid = thrown instanceof TypeError || thrown instanceof RangeError
-    throw new ControlError(isInvalid ? 400 : 409, thrown instanceof Error ? thrown.message : String(thrown))
+    throw new ControlError(isInvalid ? 400 : 409, errorMessage(thrown))
   }
 }

@@ -4,8 +4,13 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { readOptionalFile, testkitTokenFile, writePrivateFile } from '../../../options/files/private-files.js'
 import type { Settings } from '../../../options/settings.js'
+import { clockRoutes } from './clock-routes.js'
 import { ControlApi } from './control-api.js'
-import { routes } from './routes.js'
+import { faultRoutes } from './fault-routes.js'
+import { inspectionRoutes } from './inspection-routes.js'
+import type { Route } from './route.js'
+import { stateRoutes } from './state-routes.js'
+import { webhookRoutes } from './webhook-routes.js'
 
 const tokenBytes = 32
 
@@ -21,3 +26,14 @@ function ensureToken(dataDir: string | undefined): string {
   if (path) writePrivateFile(path, `${token}\n`)
   return token
 }
+
+const capabilities: readonly Route[] = [...faultRoutes, ...clockRoutes, ...inspectionRoutes, ...stateRoutes, ...webhookRoutes]
+
+const index: Route = {
+  method: 'GET',
+  path: '/',
+  summary: 'lists the endpoints',
+  run: () => ({ endpoints: routes.map(({ method, path, summary }) => ({ method, path: `/testkit${path}`, summary })) }),
+}
+
+export const routes: readonly Route[] = [index, ...capabilities]

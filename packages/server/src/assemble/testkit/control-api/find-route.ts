@@ -3,7 +3,7 @@
 import { ControlError } from './control-error.js'
 import type { ControlRequest, Route } from './route.js'
 
-export interface FoundRoute {
+interface FoundRoute {
   readonly route: Route
   readonly params: ControlRequest['params']
 }

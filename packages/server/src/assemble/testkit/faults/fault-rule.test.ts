@@ -45,9 +45,9 @@ for (const [rule, message] of [
   [{ watch: { end: 'cut' }, verb: ['get', 'list'] }, 'verb must be "watch" for a fault of watches, not ["get","list"]'],
   [{ expireToken: 'yes' }, 'expireToken must be true, not "yes"'],
   [{ webhook: 'slow' }, 'webhook must be "unavailable", not "slow"'],
-  [{ webhook: 'unavailable', user: 'a' }, 'user has no meaning for webhook, which is matched by name, of the webhook'],
+  [{ webhook: 'unavailable', user: 'a' }, 'user has no effect for webhook, which matches only the name of the webhook'],
   [{ disk: 'slow' }, 'disk must be "full", not "slow"'],
-  [{ disk: 'full', resource: 'pods' }, 'resource has no meaning for disk, which is of the whole server'],
+  [{ disk: 'full', resource: 'pods' }, 'resource has no effect for disk, which affects the whole server'],
 ] as const)
   test(`refused: ${JSON.stringify(rule)?.slice(0, 80)} because ${message}`, () => {
     assert.throws(

@@ -195,7 +195,7 @@ function checkMatchers(members: Members, { kind }: FaultAction): void {
   const refused = matchers.find((name) => members[name] !== undefined && !allowed.includes(name))
   if (refused !== undefined)
     throw new FaultRuleError(
-      `fault rule: ${refused} has no meaning for ${kind}, which is ${kind === 'disk' ? 'of the whole server' : 'matched by name, of the webhook'}`,
+      `fault rule: ${refused} has no effect for ${kind}, which ${kind === 'disk' ? 'affects the whole server' : 'matches only the name of the webhook'}`,
     )
   const matched = listOf(members['verb'])
   if (kind === 'watch' && members['verb'] !== undefined && !matched.includes('watch') && !matched.includes('*'))

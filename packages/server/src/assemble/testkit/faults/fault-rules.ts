@@ -1,8 +1,9 @@
 // The fault rules of one server, in order: which of them fires for a request, a webhook call or a commit.
 
-import { type FaultAction, type FaultRule, type ParsedRule, parseFaultRule } from './fault-rule.js'
+import { hostOf, portOf } from '../../../net/outbound/open-socket.js'
+import type { RefuseWebhook } from '../../../net/outbound/webhook-dial.js'
+import { type FaultAction, type FaultMatch, type FaultRule, type ParsedRule, parseFaultRule, type ResourcePattern } from './fault-rule.js'
 import { type Firing, MatchCounter } from './match-counter.js'
-import { type FaultRequest, matchesRequest } from './match-request.js'
 
 /** A rule that was added, and how often it matched and fired. */
 export interface Fault {
@@ -59,8 +60,8 @@ export interface TokenRequest extends FaultRequest {
 export class FaultRules implements Faults {
   readonly #rules = new Map<string, ActiveRule>()
   #nextId = 1
-  /** Number of rules of requests that match names. */
-  #naming = 0
+  /** Number of rules that match requests by name of the object. */
+  #rulesWithNames = 0
 
   add(rule: FaultRule): Fault {
     const parsed = parseFaultRule(rule)
@@ -79,7 +80,7 @@ export class FaultRules implements Faults {
       remove: () => this.#remove(id),
     }
     this.#rules.set(id, { ...parsed, counter, fault, expired: new Set() })
-    if (matchesNames(parsed)) this.#naming++
+    if (matchesNames(parsed)) this.#rulesWithNames++
     return fault
   }
 
@@ -89,7 +90,7 @@ export class FaultRules implements Faults {
 
   clear(): void {
     this.#rules.clear()
-    this.#naming = 0
+    this.#rulesWithNames = 0
   }
 
   check(): void {
@@ -106,7 +107,7 @@ export class FaultRules implements Faults {
 
   /** True if a rule depends on the name of an object, which the path of a create request does not have. */
   get needsNames(): boolean {
-    return this.#naming > 0
+    return this.#rulesWithNames > 0
   }
 
   /** Runs the rules in order: latencies until the first other rule that fires. */
@@ -159,7 +160,7 @@ export class FaultRules implements Faults {
     const rule = this.#rules.get(id)
     if (rule === undefined) return
     this.#rules.delete(id)
-    if (matchesNames(rule)) this.#naming--
+    if (matchesNames(rule)) this.#rulesWithNames--
   }
 }
 
@@ -180,3 +181,46 @@ function addBounded(digests: Set<string>, digest: string): void {
 
 const timesText = (matched: number): string =>
   matched === 0 ? 'nothing matched' : `matched ${matched === 1 ? 'once' : `${matched} times`}`
+
+/** The attributes of a request that fault rules match. */
+interface FaultRequest {
+  readonly isResource: boolean
+  readonly verb: string
+  /** True for requests to kubelets, pods and services, such as exec and proxy, whatever the verb. */
+  readonly isConnect: boolean
+  readonly group: string
+  readonly resource: string
+  readonly subresource: string
+  readonly namespace: string
+  readonly name: string
+  readonly user: string
+}
+
+function matchesRequest(match: FaultMatch, request: FaultRequest): boolean {
+  const { verbs, resources, namespaces, names, users } = match
+  if (users !== undefined && !users.has(request.user)) return false
+  if (!match.isOfResources) return true
+  if (!request.isResource) return false
+  return (
+    (verbs === undefined || verbs.has(request.verb) || (request.isConnect && verbs.has('connect'))) &&
+    (resources === undefined || resources.some((pattern) => matchesResource(pattern, request))) &&
+    (namespaces === undefined || namespaces.has(request.namespace)) &&
+    (names === undefined || names.has(request.name))
+  )
+}
+
+function matchesResource({ resource, group, subresource }: ResourcePattern, request: FaultRequest): boolean {
+  if (resource !== '*' && resource !== request.resource) return false
+  if (group !== undefined && group !== request.group) return false
+  return subresource === '*' ? request.subresource !== '' : subresource === request.subresource
+}
+
+export const refuseWebhooks =
+  (rules: Pick<FaultRules, 'refusesWebhook'>): RefuseWebhook =>
+  (name, url) => {
+    if (!rules.refusesWebhook(name)) return
+    const target = new URL(url)
+    const address = hostOf(target)
+    const port = portOf(target)
+    throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), { code: 'ECONNREFUSED', syscall: 'connect', address, port })
+  }

@@ -47,7 +47,7 @@ export class FaultyStorage implements Storage {
     return this.#storage.compacted
   }
 
-  readIndex(): Promise<number> {
+  readIndex(): number | Promise<number> {
     return this.#storage.readIndex()
   }
 

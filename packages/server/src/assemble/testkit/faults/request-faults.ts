@@ -30,13 +30,13 @@ export class RequestFaults implements RequestInterception {
   }
 
   /** Before authentication, which is where an expired token is refused. */
-  readonly refuseExpiredTokens: Filter = async (exchange) => {
+  readonly refuseExpiredTokens: Filter = (exchange) => {
     if (!this.#rules.hasExpiredTokens || exchange.bearerToken === '') return false
     if (this.#rules.refusesToken(digestOf(exchange.bearerToken))) throw unauthorized()
     return false
   }
 
-  readonly filter: Filter = async (exchange) => {
+  readonly filter: Filter = (exchange) => {
     if (this.#rules.isEmpty || this.#decidesOnCreate(exchange)) return false
     return this.#apply(exchange, exchange.info.name)
   }

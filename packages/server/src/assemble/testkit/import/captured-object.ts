@@ -31,3 +31,14 @@ export function listed(texts: readonly string[]): string {
   const rest = texts.length - maxListed
   return rest > 0 ? `${texts.slice(0, maxListed).join(', ')} and ${rest} more` : texts.join(', ')
 }
+
+/** Backups have 6 bytes for a revision. Half of that leaves room for all later writes. */
+const maxRevision = 2 ** 47
+
+/** Undefined for text that is not a positive integer. */
+export function revisionOf(resourceVersion: unknown, origin: string): number | undefined {
+  if (typeof resourceVersion !== 'string' || !/^[1-9]\d*$/.test(resourceVersion)) return undefined
+  const revision = Number(resourceVersion)
+  if (revision > maxRevision) throw refuse(origin, `the resourceVersion ${resourceVersion} is greater than ${maxRevision}`)
+  return revision
+}

@@ -1,22 +1,48 @@
 // Imports a captured cluster into rows of a memory storage: a folder of manifests, a List, an etcd snapshot or a backup.
 
+import { randomUUID } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
+import type { Time } from '@cluster-apiserver/api/base/clock.js'
+import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import { serviceRangesOf } from '@cluster-apiserver/api/resources/core/service/service-ip-allocation.js'
 import { format0Versions } from '../../../objects/entry/format-0-versions.js'
 import { entryUpgrade } from '../../../objects/entry/upgrade-entries.js'
 import { serversRange } from '../../../objects/server-registry.js'
-import { listFiles, manifestFiles } from '../../../options/files/list-files.js'
+import { listManifests } from '../../../options/files/manifest-files.js'
+import type { Settings } from '../../../options/settings.js'
+import { StartupError } from '../../../options/startup-error.js'
 import { BackupError } from '../../../storage/backup/copied-entry.js'
 import { openBackupFile } from '../../../storage/backup/read-backup-file.js'
-import type { InitialRow } from '../../../storage/memory/memory-storage.js'
+import type { InitialRow, InitialRows } from '../../../storage/memory/memory-storage.js'
 import { isEncrypted } from '../../../storage/storage.js'
+import { serviceReservers } from '../../../verbs/reserve/service-ips-and-ports.js'
 import { BoltError, boltHeadBytes, isBoltDatabase, type RandomAccess } from './bolt-database.js'
 import { type Capture, refuse } from './captured-object.js'
 import { readEtcdSnapshot } from './etcd-snapshot.js'
 import { type ImportContext, type Imported, importObjects } from './import-objects.js'
 import { readEtcdObjects } from './read-etcd-objects.js'
 import { readManifests } from './read-manifests.js'
+
+interface StartParts {
+  readonly settings: Settings
+  readonly logger: Logger
+  readonly catalog: Catalog
+  readonly time: Time
+}
+
+export async function importInitialRows(from: string, { settings, logger, catalog, time }: StartParts): Promise<InitialRows> {
+  const { storage, encryption, network, gates, eventTtlSeconds } = settings
+  if (storage !== 'memory') throw new StartupError('from: only a server in memory can import a captured cluster')
+  if (encryption !== undefined) throw new StartupError('from: --encryption-provider-config cannot be combined with an import')
+  const reservers = serviceReservers(serviceRangesOf(network), Math.random)
+  const context = { catalog, gates, now: time.steady.now(), eventTtlSeconds, reservers, newUid: randomUUID }
+  const { warnings, ...initial } = await importCapture(from, context)
+  for (const warning of warnings) logger.warn({ from }, `import: ${warning}`)
+  return initial
+}
 
 /** Rejects with a StartupError if the capture cannot be read. */
 export async function importCapture(path: string, context: ImportContext): Promise<Imported> {
@@ -45,7 +71,7 @@ function filled(path: string, capture: Capture): Capture {
 }
 
 async function readFolder(folder: string): Promise<Capture> {
-  const files = listFiles(folder, manifestFiles)
+  const files = listManifests(folder)
   if (files.length === 0) throw refuse(folder, 'the folder has no file that ends in .yaml, .yml or .json')
   const captures: Capture[] = []
   for (const file of files) {

@@ -17,9 +17,8 @@ import { StartupError } from '../../../options/startup-error.js'
 import { checkKey } from '../../../storage/collections.js'
 import type { InitialRow, InitialRows } from '../../../storage/memory/memory-storage.js'
 import type { Reserver } from '../../../verbs/reserve/reserver.js'
-import { type Capture, type CapturedObject, listed, refuse } from './captured-object.js'
+import { type Capture, type CapturedObject, listed, refuse, revisionOf } from './captured-object.js'
 import { groupOf, indexKinds, isKnownGroup, type KindIndex, type KindVersion, kindKey } from './kind-index.js'
-import { revisionOf } from './revision-text.js'
 
 export interface ImportContext {
   readonly catalog: Catalog

@@ -1,13 +1,10 @@
 // Reads the objects of a YAML or JSON text: documents, and Lists as `kubectl get -o yaml` prints them.
 
 import { shapeObject } from '@cluster-apiserver/api/codec/decode-object.js'
-import { parseJson } from '@cluster-apiserver/api/codec/json/json.js'
-import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
 import { YamlError } from '@cluster-apiserver/api/codec/yaml/yaml-error.js'
-import { JsonSyntaxError } from '@cluster-apiserver/api/schema/json/parse-json.js'
 import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
-import { type Capture, type CapturedObject, refuse } from './captured-object.js'
-import { revisionOf } from './revision-text.js'
+import { manifestDocuments } from '../../../options/files/manifest-files.js'
+import { type Capture, type CapturedObject, refuse, revisionOf } from './captured-object.js'
 
 const noBytes = new Uint8Array()
 
@@ -48,29 +45,11 @@ function objectOf(item: Record<string, unknown>, origin: string, itemType: Recor
   return { apiVersion, kind, origin, decode: (expected) => shapeObject({ value }, noBytes, expected) }
 }
 
-interface Document {
-  readonly value: unknown
-  readonly line: number
-  readonly duplicates: readonly string[]
-}
-
-/** JSON is YAML as well, but its own parser is faster. YAML also reads several JSON documents between `---`. */
-function documentsOf(path: string, bytes: Buffer): readonly Document[] {
-  const isJson = /^\s*\{/.test(bytes.toString('utf8', 0, 1024))
+function documentsOf(path: string, bytes: Buffer): ReturnType<typeof manifestDocuments> {
   try {
-    return isJson ? jsonDocuments(bytes) : readDocuments(bytes.toString('utf8'))
+    return manifestDocuments(bytes)
   } catch (thrown) {
     if (thrown instanceof YamlError) throw refuse(path, thrown.message)
     throw thrown
   }
-}
-
-function jsonDocuments(bytes: Buffer): readonly Document[] {
-  try {
-    const { value, careful } = parseJson(bytes)
-    if (careful === undefined) return [{ value, line: 1, duplicates: [] }]
-  } catch (thrown) {
-    if (!(thrown instanceof JsonSyntaxError)) throw thrown
-  }
-  return readDocuments(bytes.toString('utf8'))
 }

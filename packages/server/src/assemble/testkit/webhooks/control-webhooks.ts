@@ -8,7 +8,7 @@ import type { ReplayedReview, TestReview } from './test-webhook.js'
 import type { OpenWebhook, TestWebhooks } from './test-webhooks.js'
 import { checkSpec, type WebhookKind } from './webhook-spec.js'
 
-export interface WebhookInfo {
+interface WebhookInfo {
   readonly id: string
   readonly kind: WebhookKind
   readonly name: string

@@ -36,7 +36,7 @@ export interface AdmissionReviewRequest<T = ReviewedObject> {
   readonly [field: string]: unknown
 }
 
-export interface AdmissionReviewResponse {
+interface AdmissionReviewResponse {
   readonly allowed: boolean
   readonly status?: { readonly code?: number; readonly reason?: string; readonly message?: string }
   readonly warnings?: readonly string[]
@@ -45,13 +45,13 @@ export interface AdmissionReviewResponse {
   readonly patch?: readonly PatchOperation[] | string
 }
 
-export interface ConversionReviewRequest {
+interface ConversionReviewRequest {
   readonly uid: string
   readonly desiredAPIVersion: string
   readonly objects: readonly ReviewedObject[]
 }
 
-export interface TokenReviewRequest {
+interface TokenReviewRequest {
   readonly token: string
   readonly audiences?: readonly string[]
 }
@@ -63,7 +63,7 @@ export interface ReviewedUser {
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
-export interface AccessReviewRequest {
+interface AccessReviewRequest {
   readonly user?: string
   readonly uid?: string
   readonly groups?: readonly string[]
@@ -80,7 +80,7 @@ export interface AccessReviewRequest {
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string }
 }
 
-export interface ImageReviewRequest {
+interface ImageReviewRequest {
   readonly containers?: readonly { readonly image?: string }[]
   readonly annotations?: { readonly [key: string]: string }
   readonly namespace?: string
@@ -116,7 +116,7 @@ interface ImageReviewStatus {
 
 export type ReviewFunction<Kind extends WebhookKind = WebhookKind> = ReviewMethods[Kind]
 
-/** What a webhook of the kind is sent: `request` of an AdmissionReview or ConversionReview, `spec` of another review. */
+/** The content of a review that a webhook of the kind receives: `request` of an AdmissionReview or ConversionReview, `spec` of another review. */
 export type ReviewRequest<Kind extends WebhookKind = WebhookKind> = {
   readonly validating: AdmissionReviewRequest
   readonly mutating: AdmissionReviewRequest

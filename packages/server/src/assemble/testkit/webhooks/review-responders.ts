@@ -1,5 +1,6 @@
 // Responders of test webhooks: a function of the test, or a server on loopback to which reviews are forwarded.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { isRecord } from '@cluster-apiserver/api/patch/json-value.js'
 import { JsonEndpoint } from '../../../net/outbound/json-endpoint.js'
 import { membersOf, type ReviewFunction, type ReviewRequest, respondTo } from './review-functions.js'
@@ -31,7 +32,7 @@ export function functionResponder(kind: WebhookKind, call: ReviewFunction, onErr
         return { sent: { status: 200, text, headers: { 'content-type': 'application/json' } }, outcome: { response } }
       } catch (thrown) {
         onError?.(thrown)
-        return failed(500, messageOf(thrown))
+        return failed(500, errorMessage(thrown))
       }
     },
     close: () => undefined,
@@ -39,8 +40,6 @@ export function functionResponder(kind: WebhookKind, call: ReviewFunction, onErr
 }
 
 const failed = (status: number, error: string) => ({ sent: { status, text: error }, outcome: { error } })
-
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 const forwardTimeoutMs = 30_000
 const maxShownChars = 500
@@ -58,7 +57,7 @@ export function forwardResponder(kind: WebhookKind, forwardTo: unknown): Respond
         }
         return { sent: { status, text: body.toString(), headers }, outcome: outcomeOf(kind, status, body.toString()) }
       } catch (thrown) {
-        return failed(502, `forwarding the review failed: ${messageOf(thrown)}`)
+        return failed(502, `forwarding the review failed: ${errorMessage(thrown)}`)
       }
     },
     close: () => endpoint.close(),

@@ -3,7 +3,7 @@
 import type { ReviewFunction, ReviewRequest, ReviewResponse } from './review-functions.js'
 import type { WebhookKind } from './webhook-spec.js'
 
-/** What a webhook made of a review. */
+/** The response of a webhook to a review, or why there is none. */
 export interface ReviewOutcome {
   /** `response` of an AdmissionReview or ConversionReview, `status` of another review. */
   readonly response?: ReviewResponse

@@ -18,7 +18,7 @@ export interface SentResponse {
 }
 
 /** Never rejects. */
-export type Receive = (review: ReceivedReview) => Promise<SentResponse>
+type Receive = (review: ReceivedReview) => Promise<SentResponse>
 
 export interface ListenerAddress {
   readonly origin: string

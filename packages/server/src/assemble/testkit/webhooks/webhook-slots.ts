@@ -1,4 +1,5 @@
-// Places of token, authorization and image policy webhooks in a server with a test kit. Without such a webhook they decide nothing.
+// The authenticator, authorizer and admission plugin that call token, authorization and image policy webhooks of tests. Each decides nothing
+// while there is no such webhook.
 
 import { setTimeout } from 'node:timers/promises'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
@@ -14,7 +15,7 @@ import type { RefuseWebhook } from '../../../net/outbound/webhook-dial.js'
 import type { ListenerAddress } from './webhook-listener.js'
 import type { WebhookSpec } from './webhook-spec.js'
 
-export type SlotKind = 'token' | 'authorization' | 'imagePolicy'
+type SlotKind = 'token' | 'authorization' | 'imagePolicy'
 
 /** Failed calls are repeated as often as without a test kit, but soon. */
 const retryMs = 1

@@ -16,7 +16,7 @@ export interface WebhookRule {
   readonly scope?: 'Cluster' | 'Namespaced' | '*'
 }
 
-export interface WebhookSelector {
+interface WebhookSelector {
   readonly matchLabels?: { readonly [key: string]: string }
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values?: readonly string[] }[]
 }

@@ -16,10 +16,18 @@ import type { ControllerParts } from '../../framework/controller.js'
 import { pagesOf } from '../../framework/list-pages.js'
 import { budgetOf } from '../../framework/timers.js'
 
+/** Most controllers ask for each change of a pod. */
+const knownControllers = new WeakMap<StoredObject, OwnerReference>()
+
 /** Reads the controller reference from the entry; decodes nothing else. */
-export function controllerOfStored({ entry }: StoredObject): OwnerReference | undefined {
-  const bytes = bytesOf(entry)
-  return ownersOf(bytes).length === 0 ? undefined : ownerReferencesIn(bytes).find(({ controller }) => controller === true)
+export function controllerOfStored(stored: StoredObject): OwnerReference | undefined {
+  const bytes = bytesOf(stored.entry)
+  if (ownersOf(bytes).length === 0) return undefined
+  const known = knownControllers.get(stored)
+  if (known !== undefined) return known
+  const found = ownerReferencesIn(bytes).find(({ controller }) => controller === true)
+  if (found !== undefined) knownControllers.set(stored, found)
+  return found
 }
 
 export class ControlledObjects {

@@ -35,9 +35,9 @@ export interface WorkloadFlags {
 /** Delays of failed keys, as in kube-controller-manager. */
 export const workloadBackOff = { firstMs: 5, maxMs: 1_000_000 }
 
-/** The stored object in the storage version, without kind and apiVersion. */
+/** The stored object in the storage version, without kind and apiVersion. Cached: most controllers write what they read. */
 export const readObject = <T extends ApiObject>({ engine }: Pick<ControllerParts, 'engine'>, address: ObjectAddress): T | undefined =>
-  engine.store.read(address)?.decode(address.resource) as T | undefined
+  engine.store.readCached(address)?.decode(address.resource) as T | undefined
 
 /** All objects of a namespace; empty: of all namespaces. */
 export function* readAll<T extends ApiObject>(

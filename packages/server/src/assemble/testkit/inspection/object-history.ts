@@ -9,7 +9,7 @@ import type { KeyHistory, RecordedVersion } from './change-record.js'
 import { type FieldChange, fieldChanges } from './field-changes.js'
 
 /** An object as the API shows it. */
-export interface HistoricObject {
+interface HistoricObject {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name?: string; readonly namespace?: string; readonly [field: string]: unknown }
@@ -33,7 +33,7 @@ export interface ObjectVersion {
 }
 
 /** A Date or text such as `2026-01-31T10:00:00Z`; or a resourceVersion, as a number or digits. */
-export type PointInHistory = Date | string | number
+type PointInHistory = Date | string | number
 
 export class ObjectHistory {
   /** The object, as text. */

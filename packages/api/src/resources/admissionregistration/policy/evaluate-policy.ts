@@ -1,10 +1,9 @@
 // Evaluates the CEL expressions of one policy in order, within a cost budget.
 
-import type { Call } from '@cluster-apiserver/api/api/call.js'
-import { type TurnBudget, turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
-import { CelError, type Value } from '@cluster-apiserver/api/cel/values/values.js'
-import type { ValidatingAdmissionPolicy } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
-import type { CompiledPolicy, CompiledValidation } from './compiled-policy.js'
+import { systemTimers } from '../../../base/clock.js'
+import { turnBudget } from '../../../base/turn-budget.js'
+import { CelError, type Value } from '../../../cel/values/values.js'
+import type { CompiledPolicy, CompiledValidation, Turns } from './compiled-policy.js'
 
 /** Cost limit of one expression, and of all expressions of a policy for one binding. */
 export const expressionLimit = 1_000_000
@@ -28,15 +27,9 @@ export interface EvaluatedExpression {
 
 export type Variables = { readonly [name: string]: Value }
 
-/** Evaluates a policy in a worker thread. */
-export type EvaluateInWorker = (call: Call, policy: ValidatingAdmissionPolicy, variables: PlainVariables) => Promise<readonly Decision[]>
-
-/** Variables as JSON values, which can be sent to a worker thread. */
-export type PlainVariables = { readonly [name: string]: unknown }
-
 interface EvaluationOptions {
   readonly observe?: ((policy: CompiledPolicy, evaluated: EvaluatedExpression) => void) | undefined
-  readonly turns?: TurnBudget
+  readonly turns?: Turns
 }
 
 export async function evaluatePolicy(
@@ -47,12 +40,12 @@ export async function evaluatePolicy(
   const decisions: Decision[] = []
   let remainingCost = maxPolicyCost
   for (const [index, compiled] of (await policy.validations(turns)).entries()) {
-    const startMs = performance.now()
+    const startMs = systemTimers.now()
     const failed = (message: string): Decision => ({
       isDenied: !policy.shouldIgnoreFailure,
       message,
       reason: 'Invalid',
-      seconds: (performance.now() - startMs) / 1000,
+      seconds: (systemTimers.now() - startMs) / 1000,
     })
     if (compiled.program === undefined) {
       decisions.push(failed(`compilation error: ${compiled.problem}`))
@@ -77,7 +70,7 @@ function denialMessage({ validation: { message = '', expression = '' } }: Compil
   return message === '' ? `failed expression: ${expression.trim()}` : message.trim()
 }
 
-async function runInSlices<T>(work: Generator<undefined, T>, turns: TurnBudget): Promise<T> {
+async function runInSlices<T>(work: Generator<undefined, T>, turns: Turns): Promise<T> {
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value

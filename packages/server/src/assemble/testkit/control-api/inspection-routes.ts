@@ -1,7 +1,7 @@
 // Routes of the control API for what a test can see: requests, idleness, history of objects, leaks.
 
-import type { RecordedRequest } from '../seen/recorded-request.js'
-import type { RequestFields } from '../seen/request-filter.js'
+import type { RecordedRequest } from '../inspection/recorded-request.js'
+import type { RequestFields } from '../inspection/request-filter.js'
 import { ControlError, orRefuse } from './control-error.js'
 import { fieldsOf, objectOf, queryOf, type Route } from './route.js'
 
@@ -74,7 +74,7 @@ const requestRoutes: readonly Route[] = [
   },
 ]
 
-export const seenRoutes: readonly Route[] = [
+export const inspectionRoutes: readonly Route[] = [
   ...requestRoutes,
   {
     method: 'POST',

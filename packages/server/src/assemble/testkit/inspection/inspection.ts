@@ -1,4 +1,4 @@
-// What a test can see of a server: its requests, whether it is idle, the history of objects, and what clients left open.
+// Inspection of a server by tests: its requests, whether it is idle, the history of objects, and connections that clients left open.
 
 import type { Call } from '@cluster-apiserver/api/api/call.js'
 import type { CatalogSource } from '@cluster-apiserver/api/api/catalog/catalog.js'
@@ -13,7 +13,7 @@ import { ObjectHistory } from './object-history.js'
 import { RequestLog } from './request-log.js'
 
 /** Part of the embedding API. */
-export interface SeenServer {
+export interface InspectedServer {
   /** Requests of all clients, the last 1,000. */
   readonly requests: RequestLog
   /**
@@ -29,12 +29,12 @@ export interface SeenServer {
   explain<T>(refs: ObjectRef | readonly ObjectRef[], work: () => T | Promise<T>): Promise<T>
 }
 
-export interface SeenParts extends IdleParts {
+interface InspectedParts extends IdleParts {
   readonly catalogs: CatalogSource
   readonly storage: Storage
 }
 
-export class Seen {
+export class Inspection {
   readonly requests = new RequestLog()
   readonly changes = new ChangeRecord()
   readonly ownUserAgent = ownUserAgent
@@ -49,7 +49,7 @@ export class Seen {
   }
   readonly #recordAuthor = this.changes.listener()
 
-  server(parts: SeenParts): SeenServer {
+  server(parts: InspectedParts): InspectedServer {
     const historyOf = (ref: ResolvedRef): ObjectHistory => new ObjectHistory(ref, this.changes.of(ref.key), parts.storage.read(ref.key))
     const catalog = () => parts.catalogs.current
     const explained = { catalog, store: parts.engine.store, requests: this.requests, historyOf }

@@ -1,13 +1,11 @@
 // Policies and bindings prepared for matching: selectors compiled at once, expressions on first use.
 
-import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
-import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
-import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
-import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
-import { compareText } from '@cluster-apiserver/api/base/text-order.js'
-import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
-import { CelCompileError, type Program } from '@cluster-apiserver/api/cel/compile.js'
-import { compilePolicyExpression } from '@cluster-apiserver/api/cel/policy-expression.js'
+import { fromSelectorObject } from '../../../api/selectors/label-selector.js'
+import { getOrInsert } from '../../../base/recent-map.js'
+import { compareText } from '../../../base/text-order.js'
+import type { TurnBudget } from '../../../base/turn-budget.js'
+import { CelCompileError, type Program } from '../../../cel/compile.js'
+import { compilePolicyExpression } from '../../../cel/policy-expression.js'
 import type {
   MatchResources,
   ParamKind,
@@ -15,11 +13,11 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
   Validation,
-} from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
-import { everything } from '../../objects/list/selection.js'
-import type { ObjectStore } from '../../objects/object-store.js'
-import type { Criteria } from '../matching/match-request.js'
-import type { PolicyCounters } from './policy-counters.js'
+} from '../v1alpha1.schema.js'
+import type { Criteria } from './match-rules.js'
+
+/** The turn budget of the event loop; a browser has its own. */
+export type Turns = Pick<TurnBudget, 'isSpent' | 'nextTurn' | 'yieldIfSpent'>
 
 export interface CompiledValidation {
   readonly validation: Validation
@@ -49,7 +47,7 @@ export class CompiledPolicy {
     this.#validations = spec.validations ?? []
   }
 
-  async validations(budget: TurnBudget): Promise<readonly CompiledValidation[]> {
+  async validations(budget: Turns): Promise<readonly CompiledValidation[]> {
     const compiled = this.#compiled
     for (let i = compiled.length; i < this.#validations.length; i = compiled.length) {
       compiled.push(compile(this.#validations[i] ?? {}, this.paramKind !== undefined))
@@ -100,77 +98,10 @@ export interface BoundPolicy {
   readonly bindings: readonly CompiledBinding[]
 }
 
-export interface PolicySource {
-  readonly store: ObjectStore
-  readonly policies: Resource
-  readonly bindings: Resource
-  readonly counters: PolicyCounters
-}
-
 /** Sorted by name, so that the reported denial is deterministic. */
-export function activePolicies({ store, policies, bindings, counters }: PolicySource): () => readonly BoundPolicy[] {
-  let boundPolicies: readonly BoundPolicy[] | undefined
-  const onChange = (): void => {
-    boundPolicies = undefined
-  }
-  const compiledPolicies = followObjects(store, policies, {
-    onCreate: (object) => {
-      counters.definitions++
-      return new CompiledPolicy(object as ValidatingAdmissionPolicy)
-    },
-    onUpdate: (object) => new CompiledPolicy(object as ValidatingAdmissionPolicy),
-    onDelete: ({ name }) => counters.forget(name),
-    onChange,
-  })
-  const compileBinding = (object: ApiObject): CompiledBinding => new CompiledBinding(object as ValidatingAdmissionPolicyBinding)
-  const compiledBindings = followObjects(store, bindings, {
-    onCreate: compileBinding,
-    onUpdate: compileBinding,
-    onDelete: () => undefined,
-    onChange,
-  })
-  return () => {
-    boundPolicies ??= join([...compiledPolicies.values()], [...compiledBindings.values()])
-    return boundPolicies
-  }
-}
-
-function join(policies: readonly CompiledPolicy[], bindings: readonly CompiledBinding[]): readonly BoundPolicy[] {
+export function bindPolicies(policies: readonly CompiledPolicy[], bindings: readonly CompiledBinding[]): readonly BoundPolicy[] {
   const byPolicy = new Map<string, CompiledBinding[]>()
   for (const binding of [...bindings].sort((a, b) => compareText(a.name, b.name)))
     getOrInsert(byPolicy, binding.policyName, () => []).push(binding)
   return [...policies].sort((a, b) => compareText(a.name, b.name)).map((policy) => ({ policy, bindings: byPolicy.get(policy.name) ?? [] }))
-}
-
-interface ObjectCallbacks<T> {
-  readonly onCreate: (object: ApiObject) => T
-  readonly onUpdate: (object: ApiObject) => T
-  readonly onDelete: (before: T) => void
-  readonly onChange: () => void
-}
-
-/** Updated in the commit, before the next request is served. */
-function followObjects<T>(
-  store: ObjectStore,
-  resource: Resource,
-  { onCreate, onUpdate, onDelete, onChange }: ObjectCallbacks<T>,
-): ReadonlyMap<string, T> {
-  const known = new Map<string, T>()
-  store.watch({
-    resource,
-    namespace: '',
-    matches: undefined,
-    deliver: ({ type, object }) => {
-      const before = known.get(object.key)
-      if (type !== 'DELETED') known.set(object.key, (before === undefined ? onCreate : onUpdate)(object.decode(resource)))
-      else if (before !== undefined) {
-        known.delete(object.key)
-        onDelete(before)
-      }
-      onChange()
-    },
-  })
-  for (const object of store.readInSteps({ resource, namespace: '', selection: everything }))
-    if (object !== undefined) known.set(object.key, onCreate(object.decode(resource)))
-  return known
 }

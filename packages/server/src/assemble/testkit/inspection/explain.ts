@@ -1,6 +1,7 @@
 // Adds to the error of a failed test what happened to the objects that the test names: requests, events and changes.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import { everything } from '../../../objects/list/selection.js'
 import type { ObjectStore } from '../../../objects/object-store.js'
@@ -14,7 +15,7 @@ const maxEvents = 10
 const maxVersions = 5
 const maxChanges = 10
 
-export interface ExplainedParts {
+interface ExplainedParts {
   readonly catalog: () => Catalog
   readonly store: ObjectStore
   readonly requests: RequestLog
@@ -58,7 +59,7 @@ function reportOn(parts: ExplainedParts, ref: ObjectRef): string {
     ]
     return [resolved.text, ...sections].join('\n')
   } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown)
+    return errorMessage(thrown)
   }
 }
 
