@@ -165,10 +165,47 @@ describe('a server with two worker processes', () => {
       (count) => count === 2,
     )
     const { dataDir } = server
-    server = await ServerProcess.start({ dataDir, flags: ['--workers=2', '--shutdown-delay-duration=1s'] })
+    server = await ServerProcess.start({ dataDir, flags: ['--workers=2'] })
     client.close()
     client = new ApiClient(server.access, { keepAlive: false })
     expectStatus(await client.get(configMaps('default', 'survives-0')), 200)
+  })
+
+  test('a worker that was stopped while its primary ended serves nothing when it continues', async () => {
+    const { dataDir, workers } = server
+    const [stopped] = workers
+    assert.ok(stopped !== undefined)
+    // Connections go to the workers in turn, so one of these clients has the stopped worker's.
+    const clients = [new ApiClient(server.access), new ApiClient(server.access)]
+    const path = configMaps('default', 'old')
+    expectStatus(await client.post(configMaps('default'), configMapOf('old')), 201)
+    for (const each of clients) expectStatus(await each.get(path), 200)
+    process.kill(stopped, 'SIGSTOP')
+    await until(async () => /^State:\s+T/m.test(readFileSync(`/proc/${stopped}/status`, 'utf8')), Boolean)
+    // One request waits in its connection before the primary ends, so the worker finds it before the end.
+    const outcomes: string[] = []
+    const requests = clients.map((each) =>
+      each.get(`${path}?resourceVersion=0`).then(
+        ({ status }) => outcomes.push(String(status)),
+        () => outcomes.push('no response'),
+      ),
+    )
+    await until(async () => outcomes.length, Boolean)
+    assert.deepEqual(outcomes, ['200'])
+    server.signal('SIGKILL')
+    const next = await ServerProcess.start({ dataDir, flags: ['--workers=2', '--shutdown-delay-duration=5s'] })
+    expectStatus(await next.client.put(path, configMapOf('old', { data: { changed: 'yes' } })), 200)
+    process.kill(stopped, 'SIGCONT')
+    await Promise.all(requests)
+    assert.deepEqual(outcomes, ['200', 'no response'])
+    await until(
+      async () => isRunning(stopped),
+      (running) => !running,
+    )
+    for (const each of clients) each.close()
+    server = next
+    client.close()
+    client = new ApiClient(server.access, { keepAlive: false })
   })
 
   test('startServer refuses workers, because it runs in the process of its caller', async () => {

@@ -76,6 +76,9 @@ function startServer(settings: Settings, { start, logger, channel }: ServerParts
       storage = await openWorkerStorage({ path, stream, nonce: start.nonce, sharedRevision, logger, onLost })
       return storage
     },
+    endIfOrphan: () => {
+      if (process.ppid !== start.primary) endOrphan(start.worker, 'it has ended')
+    },
     auditLog: auditLogOf(() => storage),
     families: (own) => channel.families(own),
   }
