@@ -148,7 +148,7 @@ for (const { document, prints } of [
   test(`the program in ${document} runs`, async () => {
     const program = join(repoRoot, '.build', `program-of-${document.replaceAll('/', '-')}.mjs`)
     writeFileSync(program, blocksOf(read(document), 'js')[0] ?? '')
-    const { stdout } = await run(process.execPath, [program], { timeout: 20_000 })
+    const { stdout } = await run(process.execPath, [program], { timeout: 120_000 })
     assert.match(stdout, prints)
   })
 }

@@ -12,9 +12,9 @@ import type { JsonSchema } from '@cluster-apiserver/api/schema/openapi/openapi.j
 import { catalogueDefinitions, catalogueFiles, catalogueFolder } from './catalogue.fixture.js'
 import { type CataloguePaths, cataloguePaths, type OperationFacts, type PathFacts, type PathJson } from './catalogue-paths.fixture.js'
 import { expectedDefinitions } from './catalogue-types.fixture.js'
-import { allRoutes, type Blueprint, blueprintOf } from './documents/blueprint.js'
+import { type Blueprint, blueprintOf } from './documents/blueprint.js'
 import { checkDocument } from './documents/check-document.fixture.js'
-import { documentV2, documentV3, sourcesByDocument } from './documents/whole-document.fixture.js'
+import { allRoutes, documentV2, documentV3, sourcesByDocument } from './documents/whole-document.fixture.js'
 
 const skip = existsSync(catalogueFolder) ? false : `there is no ${catalogueFolder}`
 

@@ -91,9 +91,6 @@ const reversed = (domain: string): string => domain.split('.').reverse().join('.
 
 const kubernetesIdentity = identityOf('kubernetes')
 
-/** The one package whose published name has a prefix before `aggregator`; here it is named `aggregator`. */
-const aggregator = kubernetesIdentity.prefixed('aggregator')
-
 /** Package of a custom type: its group and version, joined by a slash, which other package names do not contain. */
 const customHome = ({ group, version }: { readonly group: string; readonly version: string }): string => `${group}/${version}`
 
@@ -104,6 +101,7 @@ export function componentName(home: string, name: string): string {
   const [group = '', version] = home.split('/')
   if (version !== undefined) return `${reversed(group)}.${version}.${name}`
   const [first = '', ...rest] = home.split('.')
-  const stem = aggregator.endsWith(`-${first}`) ? aggregator : first
+  // The only package whose published name has the prefix of the identity.
+  const stem = first === 'aggregator' ? kubernetesIdentity.prefixed(first) : first
   return [reversed(kubernetesIdentity.group({ stem })), ...rest, name].join('.')
 }

@@ -1,5 +1,6 @@
 // Memtable: writes that are not in the data file yet, in order, and the newest of each key. SortedMap: a map in key order.
 
+import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
 import { compareText, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 import type { StagedWrite } from './commit-queue.js'
 import type { KeyRange } from './storage.js'
@@ -103,18 +104,6 @@ export class Memtable {
 
 const bytesOf = ({ row, previousRow }: StagedWrite): number => (row?.value.length ?? 0) + (previousRow?.value.length ?? 0)
 
-/** Number of leading items that match; none after them may match. */
-export function countLeading<T>(items: readonly T[], matches: (item: T) => boolean): number {
-  let low = 0
-  let high = items.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (matches(items[middle] as T)) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 const maxRunLength = 512
 
 /** Changed in place only by its owner; other maps copy the run before they change it. */
@@ -155,7 +144,7 @@ export function createSortedMap<V>(runs: Run<V>[] = [], initialSize = 0): Sorted
   }
 
   const locate = (key: string) => {
-    const runIndex = Math.max(0, countNotAfter(runs, (run) => compareText(run.keys[0] ?? '', key)) - 1)
+    const runIndex = Math.max(0, countLeading(runs, (run) => compareText(run.keys[0] ?? '', key) <= 0) - 1)
     const keys = runs[runIndex]?.keys ?? []
     const index = lowerBound(keys, key)
     return { runIndex, index, found: keys[index] === key }
@@ -259,16 +248,4 @@ function splitRun<V>(runs: Run<V>[], index: number): void {
   // Split the last run near its end, so that keys added in order fill the runs.
   const splitIndex = index === runs.length - 1 ? maxRunLength - 16 : maxRunLength >> 1
   runs.splice(index + 1, 0, { owner: run.owner, keys: run.keys.splice(splitIndex), values: run.values.splice(splitIndex) })
-}
-
-/** Number of leading items for which `compare` is not positive. */
-function countNotAfter<T>(items: readonly T[], compare: (item: T) => number): number {
-  let low = 0
-  let high = items.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (compare(items[middle] as T) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }

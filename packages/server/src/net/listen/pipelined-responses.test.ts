@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { certificate, cleanups, dial, eventually, readUntil, upgradeRequest } from '../proxy/proxy.fixture.js'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
+import { certificate, cleanups, dial, readUntil, upgradeRequest } from '../proxy/proxy.fixture.js'
 import type { HttpResponse } from './http-messages.js'
 import { listen } from './listen.js'
 
@@ -27,10 +28,10 @@ test('queued responses emit close when the client disconnects', async () => {
   const { port, begun, closed } = await startSilent()
   const socket = await dial(port)
   socket.write(['/a', '/b', '/c'].map(get).join(''))
-  await eventually(() => begun.length === 3, 'all requests have started')
+  await until(() => begun.length === 3)
   assert.deepEqual(closed, [])
   socket.destroy()
-  await eventually(() => closed.length === 3, 'all responses are closed')
+  await until(() => closed.length === 3)
   assert.deepEqual([...closed].sort(), ['/a', '/b', '/c'], 'each once')
 })
 
@@ -38,7 +39,7 @@ test('sent responses emit close once', async () => {
   const { port, closed } = await startSilent()
   const socket = await dial(port)
   socket.write(['/now', '/now', '/now'].map(get).join(''))
-  await eventually(() => closed.length === 3, 'all responses are closed')
+  await until(() => closed.length === 3)
   socket.destroy()
   await once(socket, 'close')
   assert.equal(closed.length, 3)
@@ -61,7 +62,7 @@ for (const [title, bytes] of [
     socket.write(bytes)
     if (!socket.closed) await once(socket, 'close')
     assert.equal(received, '')
-    await eventually(() => closed.length === begun.length, 'all started responses are closed')
+    await until(() => closed.length === begun.length)
     assert.ok(!begun.includes('/up'))
     const other = await dial(port)
     other.write(get('/now'))
@@ -90,7 +91,7 @@ for (const [title, sent, expected] of [
     socket.on('data', (chunk) => (received += chunk))
     socket.on('close', () => (received += '[closed]'))
     socket.write(get('/first'))
-    await eventually(() => expected.test(received.replace('[closed]', '')) || received.endsWith('[closed]'), 'two responses or closed')
+    await until(() => expected.test(received.replace('[closed]', '')) || received.endsWith('[closed]'))
     assert.match(received.replace('[closed]', ''), expected)
     socket.destroy()
   })
@@ -108,16 +109,16 @@ test('a body that comes after the end of an earlier response is read, although i
   socket.write(get('/long'))
   await once(socket, 'readable')
   socket.write('POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n')
-  await eventually(() => requests.includes('/body'), 'head of the second request')
+  await until(() => requests.includes('/body'))
   let bytes = 0
   let received = ''
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     received = received.slice(-1000) + chunk
   })
-  await eventually(() => bytes > 16 << 20, 'first response')
+  await until(() => bytes > 16 << 20)
   socket.write('body')
-  await eventually(() => received.endsWith('received /body'), 'second response')
+  await until(() => received.endsWith('received /body'))
   socket.destroy()
 })
 
@@ -136,7 +137,7 @@ test('a request with a long body is read while an earlier response is being sent
   for (const i of [1, 2]) socket.write(`POST /${i} HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n${'y'.repeat(200_000)}`)
   let received = ''
   socket.on('data', (chunk) => (received = received.slice(-1000) + chunk))
-  await eventually(() => socket.closed || received.split('received 200000').length === 3, 'all responses or closed')
+  await until(() => socket.closed || received.split('received 200000').length === 3)
   assert.match(received, /received 200000.*received 200000$/s)
   socket.destroy()
 })

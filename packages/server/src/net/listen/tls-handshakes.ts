@@ -1,4 +1,4 @@
-// TLS of one port, or of the ports of a server and its forks: the TLS context of a certificate takes milliseconds to create.
+// TLS handshakes of one port, or of a server and its forks, which share the TLS context: creating one takes milliseconds.
 
 import type { Socket } from 'node:net'
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls'

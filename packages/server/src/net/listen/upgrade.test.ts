@@ -5,17 +5,8 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  certificate,
-  cleanups,
-  dial,
-  eventually,
-  readUntil,
-  startBackend,
-  startProxy,
-  startTcp,
-  upgradeRequest,
-} from '../proxy/proxy.fixture.js'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
+import { certificate, cleanups, dial, readUntil, startBackend, startProxy, startTcp, upgradeRequest } from '../proxy/proxy.fixture.js'
 import { listen } from './listen.js'
 
 const switching = (socket: Socket): void => {
@@ -40,10 +31,10 @@ test('after a 101 bytes are passed in both directions, including early ones', as
   let receivedBytes = 0
   socket.on('data', (chunk) => (receivedBytes += chunk.length))
   socket.write(large)
-  await eventually(() => receivedBytes === large.length, 'all comes back')
+  await until(() => receivedBytes === large.length)
   socket.end()
   if (!socket.closed) await once(socket, 'close')
-  await eventually(() => outcomes.length === 1, 'the request is over')
+  await until(() => outcomes.length === 1)
 })
 
 test('a refused upgrade is passed on; a 200 response to an upgrade is an error', async () => {
@@ -67,9 +58,9 @@ test('a disconnect before the upgrade, or of either side after it, ends both con
   const silent = await startProxy(await startTcp((socket) => void sockets.push(socket.resume())))
   const waiting = await dial(silent.port)
   waiting.write(upgradeRequest())
-  await eventually(() => sockets.length === 1, 'the backend was reached')
+  await until(() => sockets.length === 1)
   waiting.destroy()
-  await eventually(() => sockets[0]?.closed === true, 'the backend connection is closed')
+  await until(() => sockets[0]?.closed === true)
   assert.deepEqual(silent.outcomes, ['done'])
 
   const { port } = await startProxy(await startTcp((socket) => switchThenClose(socket)))
@@ -104,9 +95,9 @@ test('a 101 head that Node.js cannot write fails only its request', async () => 
   const other = await dial(header.port)
   other.write(upgradeRequest())
   await once(other.resume(), 'close')
-  await eventually(() => header.outcomes.length === 1, 'the request has failed')
+  await until(() => header.outcomes.length === 1)
   assert.match(header.outcomes[0] as string, /trailer/i)
-  await eventually(() => sockets.every(({ destroyed }) => destroyed), 'the backend connections are closed')
+  await until(() => sockets.every(({ destroyed }) => destroyed))
 })
 
 test('an idle upgraded connection is closed, and a fast one is rate-limited', async () => {
@@ -122,7 +113,7 @@ test('an idle upgraded connection is closed, and a fast one is rate-limited', as
   let receivedBytes = 0
   socket.on('data', (chunk) => (receivedBytes += chunk.length))
   socket.write(Buffer.alloc(600_000))
-  await eventually(() => receivedBytes === 600_000, 'all comes back')
+  await until(() => receivedBytes === 600_000)
   assert.ok(performance.now() - startMs > 300, `${performance.now() - startMs} ms`)
   socket.destroy()
 })

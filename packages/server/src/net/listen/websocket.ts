@@ -48,7 +48,7 @@ const challengePattern = /^[+/0-9A-Za-z]{22}==$/
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const textOf = (header: string | string[] | undefined): string => (Array.isArray(header) ? header.join(',') : (header ?? '')).trim()
 
-/** Answers a valid handshake on a connection; throws if it is not valid or the client has disconnected. */
+/** Accepts a handshake on an upgraded connection; throws if it is invalid or the client has disconnected. */
 export function acceptWebSocket(
   request: IncomingMessage,
   { socket, early }: { readonly socket: Duplex; readonly early: Buffer },

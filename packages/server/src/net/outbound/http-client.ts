@@ -8,7 +8,7 @@ import type { Client, Dispatcher } from 'undici'
 import { ChunkBuffer } from './chunk-buffer.js'
 import type { Dial } from './http-connect-tunnel.js'
 import { networkErrorMessage } from './network-error-message.js'
-import { closedError, SocketOpener, type SocketTarget, type UpstreamTls } from './open-socket.js'
+import { closedError, isReset, SocketOpener, type SocketTarget, type UpstreamTls } from './open-socket.js'
 
 interface OutboundRequest {
   readonly method: string
@@ -166,8 +166,6 @@ const ignore = (): void => undefined
 const closedCodes: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_EOF_STATE'])
 
 const networkError = (error: NodeJS.ErrnoException): Error => (closedCodes.has(error.code ?? '') ? closedError({ cause: error }) : error)
-
-const isReset = (reason: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes((reason as NodeJS.ErrnoException).code ?? '')
 
 interface DocumentRequest extends UpstreamTls {
   readonly url: string

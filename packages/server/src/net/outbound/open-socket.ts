@@ -140,5 +140,8 @@ function destroyOnAbort(signal: AbortSignal, socket: Socket): Socket {
   return socket.once('close', () => signal.removeEventListener('abort', destroy))
 }
 
+/** True if the server closed or reset the connection. */
+export const isReset = (thrown: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes((thrown as NodeJS.ErrnoException).code ?? '')
+
 /** The error of a connection that the server closed. */
 export const closedError = (options?: ErrorOptions): Error => Object.assign(new Error('socket hang up', options), { code: 'ECONNRESET' })

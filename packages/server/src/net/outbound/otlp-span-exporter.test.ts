@@ -37,8 +37,10 @@ describe('span exporter', () => {
       }),
   )
   after(() => collector.close())
-  const exporterTo = (port: number) =>
-    new SpanExporter({ url: `http://127.0.0.1:${port}/v1/traces`, logger: silentLogger, resource: { 'service.name': 's' }, batchMs: 1 })
+  const exporterTo = (port: number) => {
+    const url = `http://127.0.0.1:${port}/v1/traces`
+    return new SpanExporter({ url, logger: silentLogger, resource: { 'service.name': 's' }, batchMs: 1, closeTimeoutMs: 60_000 })
+  }
   const portOf = (): number => (collector.address() as AddressInfo).port
 
   test('spans are posted as OTLP JSON', async () => {

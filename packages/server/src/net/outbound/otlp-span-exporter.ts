@@ -22,11 +22,13 @@ interface SpanExporterOptions {
   readonly resource: { readonly [name: string]: string }
   readonly batchMs?: number
   readonly timeoutMs?: number
+  /** Maximum time that `close` waits for remaining spans. */
+  readonly closeTimeoutMs?: number
 }
 
 const maxWaiting = 2_048
 const maxBatchSize = 512
-const closeTimeoutMs = 2_000
+const defaultCloseTimeoutMs = 2_000
 const maxResponseBytes = 1 << 20
 
 export class SpanExporter {
@@ -55,10 +57,10 @@ export class SpanExporter {
     else this.#timer ??= setTimeout(() => this.#send(), this.#options.batchMs ?? 5_000).unref()
   }
 
-  /** Sends the remaining spans, for up to 2 s. */
+  /** Sends the remaining spans. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
-    const end = performance.now() + closeTimeoutMs
+    const end = performance.now() + (this.#options.closeTimeoutMs ?? defaultCloseTimeoutMs)
     while ((this.#waiting.length > 0 || this.#sending !== undefined) && performance.now() < end) {
       this.#send()
       let timer: NodeJS.Timeout | undefined

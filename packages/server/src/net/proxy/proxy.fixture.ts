@@ -1,13 +1,11 @@
 // Fixture: a proxy on its own port, fake backends behind it, and clients in front of it.
 
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcp, type Server, type Socket } from 'node:net'
 import { after } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { type Listener, listen } from '../listen/listen.js'
 import { issueCertificate } from '../tls/issue-certificate.js'
@@ -154,12 +152,4 @@ async function* chunksOf(socket: Socket): AsyncGenerator<Buffer> {
     socket.off('data', data)
     socket.off('close', end)
   }
-}
-
-export async function eventually(check: () => boolean | Promise<boolean>, condition: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    if (await check()) return
-    await sleep(25)
-  }
-  assert.fail(condition)
 }

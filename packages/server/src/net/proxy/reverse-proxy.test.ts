@@ -9,8 +9,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createServer as createTls } from 'node:tls'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
 import type { UpstreamTls } from '../outbound/open-socket.js'
-import { authority, certificate, cleanups, dial, eventually, sendRequest, startBackend, startProxy, startTcp } from './proxy.fixture.js'
+import { authority, certificate, cleanups, dial, sendRequest, startBackend, startProxy, startTcp } from './proxy.fixture.js'
 
 const echo = (request: IncomingMessage, response: ServerResponse): void => {
   const chunks: Buffer[] = []
@@ -229,7 +230,7 @@ test('a broken response is broken for the client as well', async () => {
   })
   const { port, outcomes } = await startProxy(url)
   await assert.rejects(sendRequest(port, '/'), /aborted|socket hang up/)
-  await eventually(() => outcomes.length === 1, 'the request has ended')
+  await until(() => outcomes.length === 1)
   const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert })
   cleanups.push(() => session.destroy())
   const stream = session.request({ ':path': '/' })
@@ -248,11 +249,11 @@ test('a client disconnect aborts the backend request, before and within a respon
   for (const path of ['/never', '/stream']) {
     const socket = await dial(port)
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-    await eventually(() => open === 1, 'the request arrived')
+    await until(() => open === 1)
     socket.destroy()
-    await eventually(() => open === 0, `${path} was aborted`)
+    await until(() => open === 0)
   }
-  await eventually(() => outcomes.length === 2, 'both have ended')
+  await until(() => outcomes.length === 2)
 })
 
 test('a request is retried if an idle connection was closed', async () => {
@@ -285,7 +286,7 @@ test('bytes after a response close the connection, so that no other request gets
   assert.equal((await sendRequest(port, '/')).body, 'first')
   // A second response, of which the rest could be taken for the next one.
   sockets[0]?.write(`${responseOf('lost')}HTTP/1.1 200 OK\r\ncontent-`)
-  await eventually(() => sockets[0]?.destroyed === true, 'the connection is still open')
+  await until(() => sockets[0]?.destroyed === true)
   assert.equal((await sendRequest(port, '/')).body, 'own')
 })
 

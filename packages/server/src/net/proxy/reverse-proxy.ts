@@ -8,6 +8,7 @@ import { timerMs } from '@cluster-apiserver/api/base/clock.js'
 import type { HttpRequest, HttpResponse } from '../listen/http-messages.js'
 import { endStallExemption, exemptFromStallCheck } from '../listen/stalled-connections.js'
 import { upgradableConnection } from '../listen/upgrade.js'
+import { isReset } from '../outbound/open-socket.js'
 import { copyStream } from './copy-stream.js'
 import { dropDuplicateHeaders, endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.js'
 import { joinConnections } from './join-connections.js'
@@ -125,8 +126,6 @@ function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: 
     else upstreamRequest.end()
   })
 }
-
-const isReset = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNRESET' || error.code === 'EPIPE'
 
 /** Destroys the upstream request if the client disconnects within its body, so that half a body is not taken for the whole. */
 function sendBody(request: HttpRequest, upstreamRequest: ClientRequest): void {

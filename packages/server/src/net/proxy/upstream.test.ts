@@ -5,8 +5,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
 import { issueCertificate } from '../tls/issue-certificate.js'
-import { authority, cleanups, eventually, sendRequest, startProxy, startTcp } from './proxy.fixture.js'
+import { authority, cleanups, sendRequest, startProxy, startTcp } from './proxy.fixture.js'
 import { Upstream } from './upstream.js'
 
 const responseOf = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -23,7 +24,7 @@ test('an idle connection is closed when its server sends without a request', asy
   const [first] = sockets as [Socket]
   assert.equal(sockets.length, 1, 'the connection is reused')
   first.write(responseOf('surplus'))
-  await eventually(() => first.destroyed, 'the connection is closed')
+  await until(() => first.destroyed)
   assert.equal((await sendRequest(port, '/')).body, 'ok')
   assert.equal(sockets.length, 2)
 })

@@ -2,6 +2,7 @@
 
 import type { X509Certificate } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls'
+import { issuersOf } from './peer-certificate.js'
 
 interface CertificateFlaws {
   readonly lacksNames: boolean
@@ -82,25 +83,10 @@ function flawsOf(socket: TLSSocket): CertificateFlaws | undefined {
   if (found !== undefined) return found
   const certificate = socket.getPeerX509Certificate?.()
   if (certificate === undefined) return undefined
-  const flaws = { lacksNames: certificate.subjectAltName === undefined, isSha1: signersOf(certificate).some(isSignedWithSha1) }
+  const signed = [certificate, ...issuersOf(certificate)].filter(({ issuer, subject }) => issuer !== subject)
+  const flaws = { lacksNames: certificate.subjectAltName === undefined, isSha1: signed.some(isSignedWithSha1) }
   cache.set(socket, flaws)
   return flaws
-}
-
-/** Maximum length of the chain. */
-const maxIssuers = 8
-
-function signersOf(leaf: X509Certificate): readonly X509Certificate[] {
-  const all: X509Certificate[] = []
-  for (
-    let current: X509Certificate | undefined = leaf;
-    current !== undefined && all.length < maxIssuers;
-    current = current.issuerCertificate
-  ) {
-    if (current.issuer === current.subject) break
-    all.push(current)
-  }
-  return all
 }
 
 /** OBJECT IDENTIFIERs of sha1WithRSAEncryption and ecdsa-with-SHA1. */

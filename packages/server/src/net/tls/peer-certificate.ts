@@ -41,7 +41,8 @@ function readPeer(socket: TLSSocket): PeerCertificate | undefined {
   }
 }
 
-function issuersOf(leaf: X509Certificate): readonly X509Certificate[] {
+/** The chain of issuers that the peer sent, up to and including a self-signed root. */
+export function issuersOf(leaf: X509Certificate): readonly X509Certificate[] {
   const issuers: X509Certificate[] = []
   let current = leaf
   while (issuers.length < maxIssuers) {

@@ -6,16 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { until } from '@cluster-apiserver/api/base/testing/until.fixture.js'
 import { issueCertificate, type KeyPair } from './issue-certificate.js'
 import { ReloadingCertificate } from './reloading-certificate.js'
 
 const issue = (name: string): KeyPair =>
   issueCertificate({ commonName: name, use: 'authority', notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 })
-
-async function eventually(isTrue: () => boolean): Promise<void> {
-  for (let i = 0; i < 6000 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  assert.ok(isTrue())
-}
 
 test('files are reloaded when both have changed; a mismatch is logged once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
@@ -31,12 +27,12 @@ test('files are reloaded when both have changed; a mismatch is logged once', asy
   const reloading = new ReloadingCertificate(files, { logger, pollMs: 20, onChange: (pair) => void changes.push(pair) })
   try {
     writeFileSync(files.certFile, second.cert)
-    await eventually(() => warnings.length > 0)
+    await until(() => warnings.length > 0)
     await new Promise((resolve) => setTimeout(resolve, 100))
     assert.equal(warnings.length, 1, 'logged once')
     assert.deepEqual(changes, [])
     writeFileSync(files.keyFile, second.key)
-    await eventually(() => changes.length > 0)
+    await until(() => changes.length > 0)
     assert.deepEqual(changes, [second])
     assert.deepEqual(reloading.current, second)
   } finally {

@@ -1,6 +1,5 @@
 // Upgrades entries of format 0: adds API version, owners and index version to the header. Renames keys of unique values (cluster IPs).
 
-import { indexVersionFor } from '@cluster-apiserver/api/api/catalog/field-index-version.js'
 import type { FormatUpgrade } from '../../storage/storage.js'
 import { collectionOf } from '../object-keys.js'
 import { ownerUids } from '../owner-index.js'
@@ -24,9 +23,9 @@ const ownersText = '"ownerReferences":['
 const noOwners: readonly string[] = []
 
 function upgradeEntry(value: Buffer, apiVersion: string): Buffer {
-  const { index, version } = parseIndex({ value })
+  const { version: indexVersion } = parseIndex({ value })
   const owners = value.includes(ownersText) ? ownersIn(value) : noOwners
-  return withMeta(value, { apiVersion, indexVersion: version ?? indexVersionFor(Object.keys(index.fields ?? {})), owners })
+  return withMeta(value, { apiVersion, indexVersion, owners })
 }
 
 const ownersIn = (value: Buffer): readonly string[] => ownerUids(JSON.parse(`{${value.toString('utf8', bodyStartOf(bytesOf({ value })))}}`))

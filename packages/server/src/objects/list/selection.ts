@@ -41,17 +41,9 @@ export function fieldOf(resource: Resource, object: StoredObject, path: string):
 }
 
 export function positiveRequirements(selection: Selection): readonly PositiveRequirement[] {
-  return (selection.labels?.requirements ?? []).flatMap((requirement): PositiveRequirement[] => {
-    switch (requirement.operator) {
-      case '=':
-      case '==':
-      case 'in':
-        return [{ key: requirement.key, values: requirement.values }]
-      case 'exists':
-        return [{ key: requirement.key, values: undefined }]
-      default:
-        return []
-    }
+  return (selection.labels?.requirements ?? []).flatMap(({ key, operator, values }): PositiveRequirement[] => {
+    if (operator === 'exists') return [{ key, values: undefined }]
+    return operator === '=' || operator === '==' || operator === 'in' ? [{ key, values }] : []
   })
 }
 

@@ -1,6 +1,7 @@
 // Watch cache of lists: encoded items in segments of adjacent keys, per representation, bounded by bytes. A change of a key in its range
 // makes a segment stale. Segments of stored JSON are then dropped; others, which are expensive to encode, lend their unchanged items.
 
+import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import { comparatorFor, compareText, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 import type { ItemEncoding } from '@cluster-apiserver/api/codec/item-encoding.js'
@@ -353,14 +354,8 @@ function chunkOfSegment(segment: Segment, range: KeyRange, limit: number): Segme
   return { bytes: bytes.subarray(begin, offsets[to]), count: to - from, lastKey: keys[to - 1] as string, isLast: to === wanted }
 }
 
+/** The last segment that starts at the key or before it. */
 function findSegmentIndex(segments: readonly Segment[], key: string): number {
   const compare = comparatorFor(key)
-  let low = 0
-  let high = segments.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compare((segments[middle] as Segment).start, key) <= 0) low = middle + 1
-    else high = middle
-  }
-  return low - 1
+  return countLeading(segments, ({ start }) => compare(start, key) <= 0) - 1
 }

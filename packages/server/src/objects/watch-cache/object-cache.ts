@@ -57,7 +57,6 @@ export class ObjectCache {
   }
 
   private shrink(): void {
-    if (this.cachedBytes <= this.maxBytes) return
     for (const key of this.objects.keys()) {
       if (this.cachedBytes <= this.maxBytes) break
       this.drop(key)

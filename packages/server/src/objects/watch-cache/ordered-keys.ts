@@ -1,5 +1,6 @@
 // Sorted set of keys as a list of short sorted runs, so that a change moves at most one run.
 
+import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
 import { comparatorFor, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 
 const maxRunLength = 512
@@ -56,14 +57,7 @@ export class OrderedKeys implements KeyList {
 
   #runAt(key: string): number {
     const compare = comparatorFor(key)
-    let low = 0
-    let high = this.#runs.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (compare((this.#runs[middle] as string[])[0] as string, key) <= 0) low = middle + 1
-      else high = middle
-    }
-    return Math.max(0, low - 1)
+    return Math.max(0, countLeading(this.#runs, ([first = '']) => compare(first, key) <= 0) - 1)
   }
 
   /** Splits the last run at its end, other runs in the middle, so that keys added in order fill the runs. */

@@ -57,9 +57,9 @@ export class WatchBacklog {
       event.waiting += 1
       if (event.waiting === 1) this.#queuedBytes += costOf(event)
     }
-    for (const watcher of this.#slowWatchers) {
+    for (const slowest of this.#slowWatchers) {
       if (this.bytes <= this.#maxBytes) return
-      this.#end(watcher)
+      this.#end(slowest)
     }
   }
 
@@ -107,8 +107,7 @@ export class WatchBacklog {
       this.#unsentBytes += newBytes(watcher, counted)
     }
     void this.#endStalled()
-    if (this.#stalled.size > 0) return
-    this.close()
+    if (this.#stalled.size === 0) this.close()
   }
 
   close(): void {

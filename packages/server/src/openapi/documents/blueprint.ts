@@ -17,8 +17,7 @@ import {
 } from '@cluster-apiserver/api/schema/openapi/openapi.js'
 import { completeSchema } from '../crd-schemas.js'
 import { capitalize } from '../paths/operations.js'
-import type { Route } from '../paths/route.js'
-import { byPath, type RouteSource, routeSources } from '../paths/routes.js'
+import { type RouteSource, routeSources } from '../paths/routes.js'
 import { componentName, createPublisher, isCustom, type Publisher } from '../published-types.js'
 
 export interface DocumentSource {
@@ -70,8 +69,6 @@ export async function blueprintOf(
       }),
   }
 }
-
-export const allRoutes = ({ sources }: Blueprint): readonly Route[] => byPath(sources.flatMap(({ routes }) => routes()))
 
 /** The kinds of each type, for `x-kubernetes-group-version-kind`. */
 async function kindsOfTypes(

@@ -1,13 +1,18 @@
-// Fixture: renders whole OpenAPI documents without compression.
+// Fixture: renders whole OpenAPI documents without compression, and lists all routes.
 
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { NamedType } from '@cluster-apiserver/api/schema/openapi/openapi.js'
+import type { Route } from '../paths/route.js'
 import type { RouteSource } from '../paths/routes.js'
 import type { Blueprint } from './blueprint.js'
 import type { Json } from './check-document.fixture.js'
 import { joinEntries } from './document-encoding.js'
 import { encodings, type Format, renderShared, renderUnit, type UnitBytes } from './document-unit.js'
+
+export const allRoutes = ({ sources }: Blueprint): readonly Route[] =>
+  sources.flatMap(({ routes }) => routes()).sort((a, b) => compareText(a.path, b.path))
 
 export function sourcesByDocument({ sources }: Blueprint): ReadonlyMap<string, readonly RouteSource[]> {
   const documents = new Map<string, RouteSource[]>()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { resolve } from '@cluster-apiserver/api/schema/node.js'
-import { allRoutes } from '../documents/blueprint.js'
+import { allRoutes } from '../documents/whole-document.fixture.js'
 import { sampleBlueprint } from '../sample-kinds.fixture.js'
 import type { Operation, Route } from './route.js'
 import { ownParameters, sharedParameters } from './route.js'

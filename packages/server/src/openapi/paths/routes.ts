@@ -36,7 +36,7 @@ export function routeSources(catalog: Catalog, publisher: Publisher): readonly R
   return [...sources, ...serverSources(publisher)]
 }
 
-export const byPath = (routes: readonly Route[]): readonly Route[] => [...routes].sort((a, b) => compareText(a.path, b.path))
+const byPath = (routes: readonly Route[]): readonly Route[] => [...routes].sort((a, b) => compareText(a.path, b.path))
 
 const groupPath = ({ name }: ServedGroup): string => (name === '' ? 'api' : `apis/${name}`)
 const versionPath = ({ group, version }: GroupVersion): string => (group === '' ? `api/${version}` : `apis/${group}/${version}`)
