@@ -364,15 +364,14 @@ export class ObjectStore {
   }
 
   private async commitDurably(operation: StoreOperation, writes: NonEmptyWrites, outcomeOf: OutcomeOf): Promise<WriteOutcome> {
-    let bytes = 0
-    for (const { value } of writes) bytes += value?.length ?? 0
+    const bytes = writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     if (this.pendingBytes > 0 && this.pendingBytes + bytes > maxPendingBytes) throw tooManyRequests(slowStore, 1)
     this.pendingBytes += bytes
     const startMs = performance.now()
-    let outcome: CommitOutcome
     try {
-      outcome = await this.storage.commit(writes)
+      const outcome = await this.storage.commit(writes)
       this.recordWriteOutcome()
+      return outcomeOf(outcome)
     } catch (thrown) {
       this.recordWriteOutcome(thrown)
       throw toApiError(thrown, 'write')
@@ -380,7 +379,6 @@ export class ObjectStore {
       this.pendingBytes -= bytes
       this.counters.of(collectionOf(writes[0].key)).observe(operation, startMs)
     }
-    return outcomeOf(outcome)
   }
 }
 
