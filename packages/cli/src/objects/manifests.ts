@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { readDocuments } from '@cluster-apiserver/api/codec/yaml/read-documents.js'
+import { isRecord } from '@cluster-apiserver/api/patch/json-value.js'
 import type { DynamicObject } from '@cluster-apiserver/client/objects/objects.js'
 import { CommandError } from '../command-line/errors.js'
 import type { Io } from '../command-line/io.js'
@@ -84,7 +85,7 @@ function jsonStream(text: string): readonly unknown[] | undefined {
 
 function itemsOf(value: unknown, origin: string): readonly DynamicObject[] {
   const object = value as DynamicObject & { readonly items?: unknown }
-  if (typeof object !== 'object' || object === null || Array.isArray(object)) throw new CommandError(`${origin}: not an object`)
+  if (!isRecord(value)) throw new CommandError(`${origin}: not an object`)
   for (const member of ['apiVersion', 'kind'] as const)
     if (typeof object[member] !== 'string' || object[member] === '')
       throw new CommandError(`error validating "${origin}": error validating data: ${member} not set`)

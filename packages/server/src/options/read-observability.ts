@@ -3,6 +3,7 @@
 import type { FeatureGates } from '@cluster-apiserver/api/api/definition/resource-definition.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
 import type { LoggedRequests } from '../http/diagnostics/request-log.js'
 import type { AllowedValues } from '../http/metrics/prometheus-exposition.js'
 import { flagError } from './flags/flag.js'
@@ -80,8 +81,8 @@ const defaultEndpoint = 'localhost:4318'
 export function parseTracingConfig(text: string, identity: Identity, gates: FeatureGates) {
   if (!gates('APIServerTracing')) throw new Error('needs --feature-gates=APIServerTracing=true')
   const config: unknown = readYaml(text).value
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) throw new Error('the file: must be a mapping')
-  const { kind, apiVersion, endpoint = defaultEndpoint, samplingRatePerMillion = 0, ...rest } = config as Record<string, unknown>
+  if (!isRecord(config)) throw new Error('the file: must be a mapping')
+  const { kind, apiVersion, endpoint = defaultEndpoint, samplingRatePerMillion = 0, ...rest } = config
   const expected = `${identity.group({ stem: 'apiserver.config' })}/v1alpha1`
   if (kind !== 'TracingConfiguration' || apiVersion !== expected) throw new Error(`it is not a TracingConfiguration of ${expected}`)
   const [unknown] = Object.keys(rest)

@@ -1,6 +1,7 @@
 // Functions of Go templates: Go's built-ins, and base64decode and exists of kubectl.
 
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { isRecord } from '@cluster-apiserver/api/patch/json-value.js'
 import { Float, floatText, goText, goType } from '../go-text.js'
 
 export class CallError extends Error {
@@ -88,8 +89,7 @@ const hasPath: Call = (value, ...keys) => {
   let current = value
   for (const key of keys) {
     const isList = Array.isArray(current) && typeof key === 'number' && key >= 0 && key < current.length
-    const isMember =
-      typeof current === 'object' && current !== null && !Array.isArray(current) && typeof key === 'string' && Object.hasOwn(current, key)
+    const isMember = isRecord(current) && typeof key === 'string' && Object.hasOwn(current, key)
     if (!isList && !isMember) return false
     current = (current as { readonly [name: string]: unknown })[key as string]
   }

@@ -1,6 +1,7 @@
 // Execution of parsed Go templates.
 
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import { isRecord } from '@cluster-apiserver/api/patch/json-value.js'
 import { Float, goText } from '../go-text.js'
 import { CallError, functions, isTrue } from './functions.js'
 import type { Node, Operand, ParsedTemplate, Pipe } from './parse.js'
@@ -168,8 +169,8 @@ class Run {
   }
 
   private field(value: unknown, field: string, line: number): unknown {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Float)) {
-      if (Object.hasOwn(value, field)) return (value as { readonly [name: string]: unknown })[field]
+    if (isRecord(value) && !(value instanceof Float)) {
+      if (Object.hasOwn(value, field)) return value[field]
       if (this.options.allowsMissing) return undefined
       throw templateFailure(line, `map has no entry for key ${JSON.stringify(field)}`)
     }

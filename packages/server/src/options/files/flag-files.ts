@@ -4,6 +4,7 @@ import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import { YamlError } from '@cluster-apiserver/api/codec/yaml/yaml-error.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
 import type { KeyPair } from '../../net/tls/issue-certificate.js'
 import type { CertificateFiles } from '../../net/tls/reloading-certificate.js'
 import { type FileContent, type FlagDefinition, flagError } from '../flags/flag.js'
@@ -112,8 +113,8 @@ type Fields = { readonly [name: string]: unknown }
 
 function readMapping(text: string): Fields {
   const value = parseYaml(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is not a YAML mapping')
-  return value as Fields
+  if (!isRecord(value)) throw new Error('it is not a YAML mapping')
+  return value
 }
 
 function checkKind(text: string): void {
@@ -135,8 +136,7 @@ function checkJsonLines(text: string): void {
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue
     try {
-      const value: unknown = JSON.parse(line)
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) continue
+      if (isRecord(JSON.parse(line))) continue
     } catch {
       // Reported below.
     }

@@ -3,6 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
 import type { EndpointSettings } from '../../net/outbound/json-endpoint.js'
 import type { KeyPair } from '../../net/tls/issue-certificate.js'
 import { type ReadText, readFromDisk } from '../settings-input.js'
@@ -124,8 +125,7 @@ const itemsOf = (configuration: Fields, list: string): readonly Fields[] => {
   return Array.isArray(items) ? items.map(fieldsOf).filter((item) => item !== undefined) : []
 }
 
-const fieldsOf = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+const fieldsOf = (value: unknown): Fields | undefined => (isRecord(value) ? value : undefined)
 
 function textIn(fields: Fields, name: string): string {
   const value = fields[name] ?? ''

@@ -1,5 +1,6 @@
 // A route of the control API, and what its functions get: the embedded server, path parameters, query and body.
 
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
 import type { EmbeddedServer } from '../../running-server.js'
 import type { Snapshot } from '../snapshot.js'
 import type { Testkit } from '../testkit.js'
@@ -45,8 +46,8 @@ export function fieldsOf<Name extends string>({ body = {} }: ControlRequest, nam
 const expected = (names: readonly string[]): string => (names.length === 0 ? 'expected none' : `expected: ${names.join(', ')}`)
 
 export function objectOf(body: unknown): { readonly [name: string]: unknown } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new ControlError(400, 'the body must be a JSON object')
-  return body as { readonly [name: string]: unknown }
+  if (!isRecord(body)) throw new ControlError(400, 'the body must be a JSON object')
+  return body
 }
 
 /** Query parameters, each at most once. Throws a ControlError for others. */

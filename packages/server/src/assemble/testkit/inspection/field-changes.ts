@@ -1,5 +1,7 @@
 // Differences between two versions of an object, field by field.
 
+import { isRecord } from '@cluster-apiserver/api/schema/json/read.js'
+
 /** `before` is undefined for an added field, `after` for a removed one. */
 export interface FieldChange {
   /** For example `spec.replicas`, `metadata.labels['shop.example.com/kind']` or `spec.containers[name=web].image`. */
@@ -35,7 +37,7 @@ interface Part {
 
 /** Undefined if the values are compared as a whole: other types than maps and lists, or an empty one that was added or removed. */
 function partsOf(before: unknown, after: unknown): Iterable<readonly [string, Part]> | undefined {
-  if (isMap(before ?? after) && isMap(after ?? before)) return joinParts({ before, after }, fieldsOf(before), fieldsOf(after))
+  if (isRecord(before ?? after) && isRecord(after ?? before)) return joinParts({ before, after }, fieldsOf(before), fieldsOf(after))
   if (!Array.isArray(before ?? after) || !Array.isArray(after ?? before)) return undefined
   const [old, next] = [listOf(before), listOf(after)]
   const key = itemKeys.find((each) => isKeyedBy(each, old) && isKeyedBy(each, next))
@@ -49,8 +51,6 @@ function joinParts(whole: Part, before: Parts, after: Parts): Iterable<readonly 
   if (keys.size === 0 && (whole.before === undefined || whole.after === undefined)) return undefined
   return Array.from(keys, (key) => [key, { before: before.get(key), after: after.get(key) }] as const)
 }
-
-const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fieldsOf = (map: unknown): Parts =>
   new Map(Object.entries(map ?? {}).map(([name, value]) => [/^[A-Za-z_][\w-]*$/.test(name) ? `.${name}` : `['${name}']`, value]))
@@ -66,7 +66,7 @@ function isKeyedBy(key: string, list: readonly unknown[]): boolean {
 }
 
 function nameOf(item: unknown, key: string): string | undefined {
-  const name: unknown = isMap(item) ? (item as { readonly [field: string]: unknown })[key] : undefined
+  const name: unknown = isRecord(item) ? item[key] : undefined
   return typeof name === 'string' ? name : undefined
 }
 
