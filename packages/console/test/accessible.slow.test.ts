@@ -61,12 +61,17 @@ describe('console: accessible', { skip: chromiumFound.skip }, () => {
         const all: { readonly [name: string]: unknown }[] = []
         for (const [name, route] of Object.entries(routes)) {
           await page.goto(`${started.embedded.server.url}/console/${route}`)
-          await page.locator('.cards, .state.live, .state.failed, .verdict, table.plain, .cm-line').first().waitFor()
+          await page.locator('.cards, .state.live, .state.failed, .verdict, table.plain, .cm-line, .yaml-field').first().waitFor()
           await page.locator('.page h1').waitFor()
           const found = (await page.evaluate(findProblems)) as readonly string[]
           if (found.length > 0) all.push({ [name]: found })
           await screenshot(page, `${name}-${colorScheme}-${width}`)
         }
+        await page.goto(`${started.embedded.server.url}/console/${routes.yaml}`)
+        await page.getByRole('button', { name: 'Delete', exact: true }).click()
+        await page.getByText('No dependents.').waitFor()
+        all.push(...((await page.evaluate(findProblems)) as readonly string[]).map((dialog) => ({ dialog })))
+        await screenshot(page, `dialog-${colorScheme}-${width}`)
         assert.deepEqual(all, [])
         assert.deepEqual(problems, [])
         await page.context().close()

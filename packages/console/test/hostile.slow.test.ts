@@ -87,7 +87,7 @@ describe('console: attacks', { skip: chromiumFound.skip }, () => {
     await page.locator('.schema-panel code').first().waitFor()
     await editor.focus()
     await page.keyboard.press('Control+f')
-    await page.getByPlaceholder('Find').fill('xxxxx')
+    await page.getByPlaceholder('Find').pressSequentially('xxxxx')
     await page.keyboard.press('Enter')
     await page.keyboard.press('Escape')
     await page.keyboard.press('End')

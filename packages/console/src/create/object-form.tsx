@@ -114,7 +114,7 @@ function Field({ field, path }: FieldProps) {
     )
   return (
     <details class="form-group" open>
-      <summary aria-label={labelOf(path)}>{head}</summary>
+      <summary>{head}</summary>
       {remove}
       {hint}
       <div class="form-members">

@@ -33,7 +33,7 @@ export function CodeMirror({ label, text, extensions, view }: CodeMirrorProps) {
   return <div class="editor" ref={host} />
 }
 
-const labelled = (label: string): Extension => EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' })
+const labelled = (label: string): Extension => EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' })
 
 /** The text of the folded lines is replaced by their number. */
 const folding = codeFolding({

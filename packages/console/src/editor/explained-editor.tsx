@@ -1,10 +1,12 @@
 // A YAML editor with the explanation of the field at its cursor next to it.
 
 import { useState } from 'preact/hooks'
+import { lazy } from '../ui/lazy.js'
 import type { Problem } from './problem-lines.js'
 import type { Path } from './scan-yaml.js'
 import { type LoadedSchema, SchemaPanel } from './schema-panel.js'
-import { YamlEditor } from './yaml-editor.js'
+
+const YamlEditor = lazy(async () => (await import('./yaml-editor.js')).YamlEditor)
 
 interface ExplainedEditorProps {
   readonly label: string

@@ -19,7 +19,8 @@ const field = { backgroundColor: 'var(--back)', backgroundImage: 'none', borderC
 
 const rules = EditorView.theme({
   '&': { color: 'var(--text)' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+  // The style sheet of the page has the outline around the gutter, too.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '13px', lineHeight: '20px' },
   '.cm-content': { caretColor: 'var(--text)', padding: '6px 0' },
   '.cm-line': { unicodeBidi: 'isolate' },

@@ -2,7 +2,7 @@
 
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
 import { history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { EditorView, keymap } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { CodeMirror } from './code-mirror.js'
@@ -39,7 +39,6 @@ export function YamlEditor(props: YamlEditorProps) {
     keymap.of([...completionKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
     history(),
     autocompletion({ override: [completeYaml(() => latest.current.schema)], icons: false, interactionDelay: 0 }),
-    lintGutter(),
     EditorView.theme({ '&': { height: 'min(64vh, 900px)', minHeight: '260px' } }),
     problemLines,
     EditorView.updateListener.of(({ docChanged, selectionSet, state, view: updated }) => {

@@ -3,10 +3,12 @@
 import type { Json } from '@cluster-apiserver/api/api/object.js'
 import { writeYaml } from '@cluster-apiserver/api/codec/yaml/write-yaml.js'
 import { useCallback, useMemo, useState } from 'preact/hooks'
-import { YamlView } from '../editor/yaml-view.js'
+import { lazy } from '../ui/lazy.js'
 import { noteOf, ownersOf } from '../understand/field-notes.js'
 import { type ObjectContext, withoutManagedFields } from './object-context.js'
 import { type FieldPath, yamlLines } from './yaml-lines.js'
+
+const YamlView = lazy(async () => (await import('../editor/yaml-view.js')).YamlView)
 
 export function YamlTab({ object }: ObjectContext) {
   const [showsManagers, setShowsManagers] = useState(true)

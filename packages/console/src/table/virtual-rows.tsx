@@ -42,9 +42,9 @@ export function VirtualRows({ label, rows, columns, sort, hrefOf, onSort, onRead
     if (root.current !== null) observer.observe(root.current)
     return () => observer.disconnect()
   }, [])
+  const linkOf = (index: number): HTMLElement | null => root.current?.querySelector<HTMLElement>(`[data-index="${index}"]`) ?? null
   useLayoutEffect(() => {
-    if (pendingFocus.current === undefined) return
-    root.current?.querySelector<HTMLElement>(`[data-index="${pendingFocus.current}"]`)?.focus({ preventScroll: true })
+    if (pendingFocus.current !== undefined) linkOf(pendingFocus.current)?.focus({ preventScroll: true })
     pendingFocus.current = undefined
   })
 
@@ -56,11 +56,13 @@ export function VirtualRows({ label, rows, columns, sort, hrefOf, onSort, onRead
   const focusRow = (index: number): void => {
     if (root.current === null) return
     lastFocus.current = index
-    pendingFocus.current = index
     const top = index * rowHeight
     // The header covers the first row of the visible part.
     if (top < root.current.scrollTop) root.current.scrollTop = top
     else if (top + 2 * rowHeight > root.current.scrollTop + clientHeight) root.current.scrollTop = top + 2 * rowHeight - clientHeight
+    const link = linkOf(index)
+    link?.focus({ preventScroll: true })
+    pendingFocus.current = link === null ? index : undefined
     redraw()
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -69,7 +71,7 @@ export function VirtualRows({ label, rows, columns, sort, hrefOf, onSort, onRead
     const target = event.key === 'Home' ? 0 : event.key === 'End' ? rows.length - 1 : undefined
     if ((step === undefined && target === undefined) || event.ctrlKey || event.metaKey || event.altKey || rows.length === 0) return
     event.preventDefault()
-    const focused = (document.activeElement as HTMLElement | null)?.dataset['index']
+    const focused = pendingFocus.current ?? (document.activeElement as HTMLElement | null)?.dataset['index']
     const from = focused === undefined ? lastFocus.current - (step ?? 0) : Number(focused)
     focusRow(Math.min(Math.max(target ?? from + (step ?? 0), 0), rows.length - 1))
   }
