@@ -1,5 +1,5 @@
-// Order of texts by their UTF-8 bytes, as in the store and kube-apiserver. UTF-16 order differs only for code units above U+D7FF;
-// most texts have one byte per character in V8, for which that test is free.
+// Order of texts by their UTF-8 bytes, as in the store and kube-apiserver, and binary search. UTF-16 order differs only for code units
+// above U+D7FF; most texts have one byte per character in V8, for which that test is free.
 
 const highUnit = /[\ud800-\uffff]/
 
@@ -21,11 +21,16 @@ export function sortTexts(texts: string[]): string[] {
 /** Returns the index of the first element that is not less than the text. */
 export function lowerBound(ordered: readonly string[], text: string): number {
   const compare = comparatorFor(text)
+  return countLeading(ordered, (item) => compare(item, text) < 0)
+}
+
+/** Number of leading items that match; no item after them may match. */
+export function countLeading<T>(items: readonly T[], matches: (item: T) => boolean): number {
   let low = 0
-  let high = ordered.length
+  let high = items.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (compare(ordered[middle] as string, text) < 0) low = middle + 1
+    if (matches(items[middle] as T)) low = middle + 1
     else high = middle
   }
   return low

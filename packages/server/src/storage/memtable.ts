@@ -1,7 +1,6 @@
 // Memtable: writes that are not in the data file yet, in order, and the newest of each key. SortedMap: a map in key order.
 
-import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
-import { compareText, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
+import { compareText, countLeading, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 import type { StagedWrite } from './commit-queue.js'
 import type { KeyRange } from './storage.js'
 

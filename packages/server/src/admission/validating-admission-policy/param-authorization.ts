@@ -4,7 +4,7 @@
 import { invalid } from '@cluster-apiserver/api/api/api-error.js'
 import type { Call } from '@cluster-apiserver/api/api/call.js'
 import { forbidden } from '@cluster-apiserver/api/api/field-error.js'
-import { mastersGroup, type User } from '@cluster-apiserver/api/api/user.js'
+import type { User } from '@cluster-apiserver/api/api/user.js'
 import { sameValueBut } from '@cluster-apiserver/api/api/validation/same-value.js'
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import type {
@@ -13,7 +13,7 @@ import type {
   ValidatingAdmissionPolicyBinding,
 } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
 import type { Decision } from '../../auth/authorize.js'
-import type { EscalationCheck, GuardedWrite } from '../../auth/rbac/escalation-check.js'
+import { checkOf, type EscalationCheck, type GuardedWrite } from '../../auth/rbac/escalation-check.js'
 import type { CheckPermission, Permission } from '../lookup.js'
 import { ConfigurationError, type ParamSource, paramResource } from './policy-variables.js'
 
@@ -28,15 +28,11 @@ interface RequiredAccess {
 }
 
 export function paramAccessCheck(source: ParamAccessSource): EscalationCheck {
-  return async (call, write) => {
-    const { kind, group } = call.resource
-    const isPolicy = kind === 'ValidatingAdmissionPolicy'
-    if ((!isPolicy && kind !== 'ValidatingAdmissionPolicyBinding') || group !== call.identity.group(policyGroup)) return
-    // Calls without request info come from the server itself.
-    if (call.caller.info === undefined || call.user.groups.includes(mastersGroup)) return
+  return checkOf(policyGroup, ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'], async (call, write) => {
+    const isPolicy = call.resource.kind === 'ValidatingAdmissionPolicy'
     const access = isPolicy ? paramKindAccess(source, write) : paramRefAccess(source, call, write)
     if (access !== undefined) await authorize(source, call, write, access)
-  }
+  })
 }
 
 const policyGroup = { stem: 'admissionregistration' }

@@ -2,6 +2,7 @@
 
 import { forbidden, notFound } from '@cluster-apiserver/api/api/api-error.js'
 import type { Call } from '@cluster-apiserver/api/api/call.js'
+import type { GroupName } from '@cluster-apiserver/api/api/identity.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import { mastersGroup } from '@cluster-apiserver/api/api/user.js'
 import { sameValueBut } from '@cluster-apiserver/api/api/validation/same-value.js'
@@ -30,13 +31,18 @@ const roleKinds: ReadonlySet<string> = new Set(['Role', 'ClusterRole'])
 const bindingKinds: ReadonlySet<string> = new Set(['RoleBinding', 'ClusterRoleBinding'])
 
 export function escalationCheck(sources: EscalationSources): EscalationCheck {
+  return checkOf(rbacGroup, [...roleKinds, ...bindingKinds], (call, write) =>
+    roleKinds.has(call.resource.kind) ? checkRole(sources, call, write) : checkBinding(sources, call, write),
+  )
+}
+
+/** Checks writes of these kinds only, and neither the server's own nor those of administrators. */
+export function checkOf(group: GroupName, kinds: readonly string[], check: EscalationCheck): EscalationCheck {
   return async (call, write) => {
-    const { kind, group } = call.resource
-    const isRole = roleKinds.has(kind)
-    if ((!isRole && !bindingKinds.has(kind)) || group !== call.identity.group(rbacGroup)) return
+    if (!kinds.includes(call.resource.kind) || call.resource.group !== call.identity.group(group)) return
     // Calls without request info come from the server itself.
     if (call.caller.info === undefined || call.user.groups.includes(mastersGroup)) return
-    await (isRole ? checkRole(sources, call, write) : checkBinding(sources, call, write))
+    await check(call, write)
   }
 }
 

@@ -35,7 +35,7 @@ const requestFor = (resource: Resource, verb: 'get' | 'list'): Exchange =>
       method: 'GET',
       query: '',
     },
-    catalog: { find: () => resource },
+    resource,
     request: { headers: {} },
     response: { headersSent: true, statusCode: 200 },
     begunMs: performance.now(),

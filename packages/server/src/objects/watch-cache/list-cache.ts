@@ -1,9 +1,8 @@
 // Watch cache of lists: encoded items in segments of adjacent keys, per representation, bounded by bytes. A change of a key in its range
 // makes a segment stale. Segments of stored JSON are then dropped; others, which are expensive to encode, lend their unchanged items.
 
-import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
-import { comparatorFor, compareText, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
+import { comparatorFor, compareText, countLeading, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 import type { ItemEncoding } from '@cluster-apiserver/api/codec/item-encoding.js'
 import { collectionOfRange } from '../../storage/collections.js'
 import type { KeyRange, ScannedEntry, Storage } from '../../storage/storage.js'

@@ -1,7 +1,6 @@
 // Sorted set of keys as a list of short sorted runs, so that a change moves at most one run.
 
-import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
-import { comparatorFor, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
+import { comparatorFor, countLeading, lowerBound } from '@cluster-apiserver/api/base/text-order.js'
 
 const maxRunLength = 512
 

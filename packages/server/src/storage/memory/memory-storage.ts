@@ -1,8 +1,8 @@
 // The in-memory engine: nothing is written to disk. Snapshots and the storages opened from them share data until one of them changes it.
 
 import { type Clock, systemClock, systemTimers, type Timers } from '@cluster-apiserver/api/base/clock.js'
-import { countLeading } from '@cluster-apiserver/api/base/count-leading.js'
 import { type Logger, silentLogger } from '@cluster-apiserver/api/base/logger.js'
+import { countLeading } from '@cluster-apiserver/api/base/text-order.js'
 import { type CollectionCounts, checkKey, createCollectionCounts } from '../collections.js'
 import { type CommitBatch, CommitQueue, checkWrites, createCommitBatch, type Row, StagedCommit, type StagedWrite } from '../commit-queue.js'
 import { ExpiryController } from '../expiry-controller.js'
