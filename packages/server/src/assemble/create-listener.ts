@@ -174,11 +174,10 @@ export async function createListener(context: StartContext, parts: ListenerParts
 }
 
 function endpointsOf(
-  context: StartContext,
+  { settings, cleanup, testkit }: StartContext,
   { engine, state, workers, extensions, outbound, webhooks: { recorder } }: ListenerParts,
   { metrics, proxyUpstreams }: { readonly metrics: ServerMetrics; readonly proxyUpstreams: ProxyUpstreams },
 ): Endpoints {
-  const { settings, cleanup, testkit } = context
   const version = versionDocument()
   const aggregationLayer = new AggregationLayer({
     ...extensions,
@@ -200,7 +199,7 @@ function endpointsOf(
       backends: proxyUpstreams,
       interception: testkit?.requestFaults,
     },
-    health: createHealthChecks(context, engine, state),
+    health: createHealthChecks(settings, engine, state),
     metrics,
     profiles: settings.profiling ? new Profiles() : undefined,
     reviews: recorder === undefined ? undefined : () => recorder.text(),
@@ -226,9 +225,8 @@ function openIdConfig({ authentication }: Settings, { issuer }: Engine, state: S
   return { issuer, keysAddress: authentication.serviceAccounts.jwksUri, address: () => state.address }
 }
 
-function createHealthChecks({ settings, role }: StartContext, { store }: Engine, state: ServerState): HealthChecks {
-  const { identity, storageCheckTimeouts, timeouts, workers } = settings
-  const checks = healthChecks(
+const createHealthChecks = ({ identity, storageCheckTimeouts, timeouts }: Settings, { store }: Engine, state: ServerState): HealthChecks =>
+  healthChecks(
     {
       storeProblem: () => store.check(storageCheckTimeouts.healthMs),
       storeReadinessProblem: () => store.check(storageCheckTimeouts.readinessMs),
@@ -238,10 +236,6 @@ function createHealthChecks({ settings, role }: StartContext, { store }: Engine,
     },
     identity,
   )
-  if (role?.kind !== 'worker') return checks
-  // `/readyz?verbose` shows which worker has responded.
-  return { ...checks, readyz: [...checks.readyz, { name: `worker-${role.number}-of-${workers}`, problem: () => undefined }] }
-}
 
 interface StartedTracing {
   readonly hooks: readonly RequestHooks[]

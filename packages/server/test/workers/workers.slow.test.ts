@@ -162,8 +162,8 @@ describe('a server with two worker processes', () => {
     assert.ok(stopped !== undefined)
     process.kill(stopped, 'SIGSTOP')
     // Connections go to the workers in turn, so some of these wait for the stopped one.
-    const responses = await Promise.all(Array.from({ length: 6 }, () => client.get('/readyz?verbose')))
-    for (const response of responses) assert.match(expectStatus(response, 200).text, /^\[\+\]worker-[12]-of-2 ok$/m)
+    const responses = await Promise.all(Array.from({ length: 6 }, () => client.get('/readyz')))
+    for (const response of responses) expectStatus(response, 200)
     await until(async () => server.workers.length === 2 && !server.workers.includes(stopped), Boolean)
     assert.match(server.stderr, /"silentMs":\d+.*the worker process does not respond; ending it/)
   })

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import cluster from 'node:cluster'
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { mergeFamilies } from '../../assemble/metrics/merge-families.js'
@@ -22,8 +23,10 @@ interface SupervisorOptions {
 
 const checkMs = 1_000
 const checksBetweenReleases = 30
-/** A worker that is silent for this long is replaced: it is stopped, or blocks its event loop. Workers send a frame every second. */
-const maxSilentMs = 5_000
+/** A worker that is silent for this long is replaced: it blocks its event loop, or the machine is many times overloaded. */
+const maxSilentMs = 15_000
+/** The same for a process that is stopped (SIGSTOP). Workers send a frame every second. */
+const maxStoppedMs = 5_000
 /** A worker that is silent for this long is shown as unhealthy. */
 const unhealthySilentMs = 3_000
 const maxStartMs = 120_000
@@ -198,7 +201,7 @@ export class Supervisor implements PrimaryRole {
     for (const worker of this.#running.values()) {
       const { number, pid, isReady } = worker
       const silentMs = this.#silentMs(worker)
-      if (silentMs <= (isReady ? maxSilentMs : maxStartMs)) continue
+      if (silentMs <= maxStoppedMs || (silentMs <= (isReady ? maxSilentMs : maxStartMs) && !isStopped(pid))) continue
       this.#options.logger.error({ worker: number, pid, silentMs: Math.round(silentMs) }, 'the worker process does not respond; ending it')
       worker.kill()
     }
@@ -234,6 +237,15 @@ export class Supervisor implements PrimaryRole {
     const ready = [...this.#running.values()].filter(({ isReady }) => isReady).length
     const help = 'Worker processes of --workers that serve requests.'
     return { name: 'apiserver_worker_processes', type: 'gauge', help, labels: [], rows: [{ labels: [], value: ready }] }
+  }
+}
+
+/** True after SIGSTOP; false where there is no /proc. */
+function isStopped(pid: number | undefined): boolean {
+  try {
+    return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
   }
 }
 
