@@ -200,7 +200,7 @@ const allowsTopology = ({ allowedTopologies = [] }: StorageClass, { labels }: No
     matchLabelExpressions.every(({ key = '', values = [] }) => values.includes(labels[key] ?? '\0')),
   )
 
-/** Only drivers that publish their capacity are asked. */
+/** True unless the driver publishes its capacity, and no published capacity is large enough. */
 function hasCapacity(claim: PersistentVolumeClaim, storageClass: StorageClass, { volumes }: Cluster, { labels }: NodeState): boolean {
   if (volumes.csiDriver(storageClass.provisioner ?? '')?.spec?.storageCapacity !== true) return true
   const bytes = requestedBytes(claim)
