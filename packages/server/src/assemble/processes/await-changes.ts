@@ -2,6 +2,7 @@
 // RoleBinding, account or token denies on all workers at once.
 
 import { tooManyRequests } from '@cluster-apiserver/api/api/api-error.js'
+import { isProbe } from '../../flow-control/request.js'
 import type { Filter } from '../../http/pipeline/filter.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 
@@ -10,8 +11,8 @@ const maxWaitingRequests = 2000
 
 export function awaitChanges(store: Pick<ObjectStore, 'readIndex'>): Filter {
   let waiting = 0
-  return ({ info }) => {
-    if (!info.isResource) return false
+  return (exchange) => {
+    if (isProbe(exchange)) return false
     const index = store.readIndex()
     if (typeof index === 'number') return false
     if (waiting >= maxWaitingRequests) {
