@@ -23,7 +23,7 @@ interface SupervisorOptions {
 const checkMs = 1_000
 const checksBetweenReleases = 30
 /** A worker that is silent for this long is replaced: it is stopped, or blocks its event loop. Workers send a frame every second. */
-const maxSilentMs = 5_000
+const maxSilentMs = 10_000
 /** A worker that is silent for this long is shown as unhealthy. */
 const unhealthySilentMs = 3_000
 const maxStartMs = 120_000
