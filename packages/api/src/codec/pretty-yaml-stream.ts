@@ -131,7 +131,7 @@ const indents: string[] = []
 export const prettyJson = (compact: string): string => printAt(compact, 0)
 
 /** Indents a fragment that begins at depth `from`. */
-export function printAt(compact: string, from: number): string {
+function printAt(compact: string, from: number): string {
   const parts: string[] = []
   let depth = from
   let at = 0

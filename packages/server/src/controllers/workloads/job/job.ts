@@ -121,7 +121,7 @@ function isCountedByJob({ parts, jobs: resource }: Pick<JobContext, 'parts' | 'j
   return job !== undefined && job.metadata?.uid === controller.uid && finishedConditionOf(job) === undefined
 }
 
-/** Lets a Job adopt the pod; removes the finalizer of a pod that no Job counts. Does not reconcile the Job: its own key may run now. */
+/** Lets a Job adopt the pod; removes the finalizer of a pod that no Job counts. Only adopts, as a Job may run at the same time. */
 async function adoptOrRelease(context: JobContext, address: ObjectAddress, run: Run): Promise<void> {
   const { parts, jobs: owners } = context
   const read = (): Pod | undefined => readObject<Pod>(parts, address)

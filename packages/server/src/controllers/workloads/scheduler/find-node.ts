@@ -24,7 +24,7 @@ export interface Diagnosis {
   readonly plugins: ReadonlySet<string>
 }
 
-export type Finding =
+type Finding =
   | { readonly node: NodeState }
   | { readonly diagnosis: Diagnosis; readonly judge: NodeFilter | undefined }
   | { readonly failure: string }

@@ -6,7 +6,7 @@ import { type Diagnosis, fitMessage, type NodeRefusal } from './find-node.js'
 import type { NodeState, PlacedPod } from './node-state.js'
 import type { Cluster, NodeFilter, PendingPod, Refusal } from './plugins/plugin.js'
 
-export interface PreemptionContext {
+interface PreemptionContext {
   readonly cluster: Cluster
   readonly diagnosis: Diagnosis
   /** Undefined: the pod was refused before any node was judged. */
@@ -16,7 +16,7 @@ export interface PreemptionContext {
   readonly nowMs: number
 }
 
-export type Preemption =
+type Preemption =
   | { readonly node: string; readonly victims: readonly string[] }
   /** `clears`: a nominated node of the pod no longer helps. */
   | { readonly message: string; readonly clears: boolean }
