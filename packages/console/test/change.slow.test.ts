@@ -21,10 +21,15 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     assert.equal(status, 201)
   }
   const dataOf = async (name: string): Promise<unknown> => (await started.embedded.client.get(`${configMaps}/${name}`)).json['data']
-  const editor = (page: Page) => page.getByRole('textbox', { name: 'Object as YAML' })
+  /** Not the YAML of the tab before, which may still be shown. */
+  const editor = (page: Page) => page.locator('.yaml-editor').getByRole('textbox', { name: 'Object as YAML' })
+  // The form of a new object has options of the same names.
+  const suggestion = (page: Page, name: string) => page.locator('.cm-tooltip-autocomplete').getByRole('option', { name }).first()
   const replaceText = async (page: Page, from: string, to: string): Promise<void> => {
-    const text = await editorText(editor(page))
-    assert.ok(text.includes(from), text)
+    const text = await until(
+      () => editorText(editor(page)),
+      (shown) => shown.includes(from),
+    )
     await pasteText(editor(page), text.replace(from, to))
   }
   const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click()
@@ -98,7 +103,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await pasteText(area, 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  repli')
     await area.press('Control+End')
     await area.press('Control+Space')
-    await page.getByRole('option', { name: 'replicas', exact: false }).waitFor()
+    await suggestion(page, 'replicas').waitFor()
     await area.press('Enter')
     await area.pressSequentially('-1')
     await page.locator('.schema-panel', { hasText: 'spec.replicas' }).waitFor()
@@ -272,7 +277,7 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await page.keyboard.press('Home')
     await page.keyboard.type('pro')
     await editor(page).press('Control+Space')
-    await page.getByRole('option', { name: 'progressDeadlineSeconds', exact: false }).waitFor()
+    await suggestion(page, 'progressDeadlineSeconds').waitFor()
     await screenshot(page, 'console-edit')
     assert.deepEqual(problems, [])
     await page.context().close()

@@ -69,7 +69,7 @@ describe('console: 50,000 rows', { skip: chromiumFound.skip }, () => {
   test('all rows arrive, are scrolled, found and sorted; frames are printed', async (context) => {
     const { page, problems } = await openPage(started)
     await signIn(page, started.embedded, undefined, '#/list/core/v1/configmaps?namespace=many&labels=app%3Dmany')
-    await page.getByText('live', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText('live', { exact: true }).waitFor()
     await page.getByText('50,000 objects').waitFor()
     assert.ok((await page.locator('.row').count()) < 100, 'only the visible rows are elements')
     const frames = (await page.evaluate(scrollFrames)) as readonly number[]

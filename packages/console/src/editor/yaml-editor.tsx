@@ -47,6 +47,9 @@ export function YamlEditor(props: YamlEditorProps) {
     }),
   ]
   useLayoutEffect(() => {
+    if (view.current !== null) reportField(view.current)
+  }, [])
+  useLayoutEffect(() => {
     const shown = view.current
     if (shown === null || shown.state.doc.toString() === text) return
     shown.dispatch({ changes: { from: 0, to: shown.state.doc.length, insert: text }, selection: { anchor: 0 } })
