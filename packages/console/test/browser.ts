@@ -22,9 +22,15 @@ export interface Console {
   close(): Promise<void>
 }
 
-/** `from`: a captured cluster to begin with. */
-export async function startConsole(flags: readonly string[] = [], from?: string): Promise<Console> {
-  const [embedded, browser] = await Promise.all([from === undefined ? startEmbedded('memory', flags) : startFrom(from), launch()])
+interface ConsoleSettings {
+  readonly flags?: readonly string[]
+  /** A captured cluster to begin with. */
+  readonly from?: string
+  readonly engine?: 'memory' | 'lmdb'
+}
+
+export async function startConsole({ flags, from, engine = 'memory' }: ConsoleSettings = {}): Promise<Console> {
+  const [embedded, browser] = await Promise.all([from === undefined ? startEmbedded(engine, flags) : startFrom(from), launch()])
   return {
     embedded,
     browser,

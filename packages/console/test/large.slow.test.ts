@@ -62,7 +62,7 @@ describe('console: 50,000 rows', { skip: chromiumFound.skip }, () => {
       data: { value: String(i) },
     }))
     writeFileSync(capture, [namespace, ...maps].map((object) => JSON.stringify(object)).join('\n---\n'))
-    started = await startConsole([], capture)
+    started = await startConsole({ from: capture })
   })
   after(() => started.close())
 

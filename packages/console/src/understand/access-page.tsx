@@ -10,7 +10,17 @@ import { useLoaded } from '../ui/hooks.js'
 import { PlainTable } from '../ui/plain-table.js'
 import { TextField } from '../ui/text-field.js'
 import { AccessMatrix } from './access-matrix.js'
-import { type AccessQuestion, type BoundObject, findGrants, type Grant, review, subjectName } from './rbac-rules.js'
+import {
+  type AccessQuestion,
+  type AskedUser,
+  askedName,
+  type BoundObject,
+  findGrants,
+  type Grant,
+  groupsOf,
+  review,
+  subjectName,
+} from './rbac-rules.js'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate', 'bind', 'escalate']
 const maxGrants = 500
@@ -36,7 +46,7 @@ export function AccessPage({ route: { query } }: PageProps) {
       <header class="page-head">
         <h1>Access</h1>
       </header>
-      <p class="hint">May a user do it, why or why not, and who can.</p>
+      <p class="hint">May a user do it, why or why not, and who can. Without groups, a user has those that the server gives it.</p>
       <form
         class="form"
         onSubmit={(event) => {
@@ -47,7 +57,7 @@ export function AccessPage({ route: { query } }: PageProps) {
         }}
       >
         <TextField label="User (empty: you)" placeholder="system:serviceaccount:shop:robot" {...field('user')} />
-        <TextField label="Groups" placeholder="system:authenticated" {...field('groups')} />
+        <TextField label="Groups" placeholder={groupsOf(texts.user.trim()).join(', ')} {...field('groups')} />
         <TextField label="Verb" placeholder="get" choices={verbs} {...field('verb')} />
         <TextField label="Resource" placeholder="deployments.apps" choices={resourceNames(session)} {...field('resource')} />
         <TextField label="Namespace (empty: all)" placeholder="shop" {...field('namespace')} />
@@ -57,9 +67,17 @@ export function AccessPage({ route: { query } }: PageProps) {
         </button>
       </form>
       <div role="status">{asked && <Answer texts={asked} />}</div>
-      <AccessMatrix initial={query.get('namespace') || 'default'} />
+      <AccessMatrix key={JSON.stringify(asked)} asked={asked && askedUser(asked)} initial={asked?.namespace || 'default'} />
     </>
   )
+}
+
+const namesIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter((each) => each !== '')
+
+/** Undefined for the user of the session. Without groups, a user has those that the server gives it. */
+function askedUser({ user, groups }: Pick<Texts, 'user' | 'groups'>): AskedUser | undefined {
+  const typed = namesIn(groups)
+  return user === '' && typed.length === 0 ? undefined : { user, groups: typed.length > 0 ? typed : groupsOf(user) }
 }
 
 const fullName = (group: string, resource: string): string => (group === '' ? resource : `${resource}.${group}`)
@@ -78,13 +96,14 @@ function Answer({ texts }: { readonly texts: Texts }) {
   if (error !== undefined) return <ErrorPanel error={error} title="The review was refused" />
   if (value?.texts !== texts) return <p class="hint">asking…</p>
   const { isAllowed, reason, grants, unread } = value
-  const { user, verb, resource, namespace, name } = texts
+  const { verb, resource, namespace, name } = texts
+  const who = askedName(askedUser(texts))
   const [plural = ''] = resource.split('.')
   return (
     <>
       <p class={`verdict ${isAllowed ? 'allowed' : 'denied'}`}>
         <strong>{isAllowed ? 'Allowed' : 'Refused'}</strong>
-        {` ${user === '' ? 'You' : user} ${isAllowed ? 'may' : 'may not'} ${verb} ${plural}${name === '' ? '' : ` ${name}`}${namespace === '' ? ' in all namespaces' : ` in ${namespace}`}.`}
+        {` ${who === 'you' ? 'You' : who} ${isAllowed ? 'may' : 'may not'} ${verb} ${plural}${name === '' ? '' : ` ${name}`}${namespace === '' ? ' in all namespaces' : ` in ${namespace}`}.`}
       </p>
       <p>{reason !== '' ? reason : isAllowed ? undefined : whyRefused(grants.length, unread)}</p>
       <h2>
@@ -100,11 +119,12 @@ async function ask(session: Session, { user, groups, verb, resource, namespace, 
   const [plural = '', ...group] = resource.split('.')
   const [main = '', subresource] = plural.split('/')
   const question: AccessQuestion = { verb, group: group.join('.'), resource: plural, namespace, name }
+  const other = askedUser({ user, groups })
   const spec = {
     resourceAttributes: { verb, group: question.group, resource: main, subresource, namespace, name },
-    ...(user === '' ? {} : { user, groups: groups.split(/[\s,]+/).filter((each) => each !== '') }),
+    ...other,
   }
-  const status = await review(session, user === '' ? 'selfsubjectaccessreviews' : 'subjectaccessreviews', { spec })
+  const status = await review(session, other === undefined ? 'selfsubjectaccessreviews' : 'subjectaccessreviews', { spec })
   return { isAllowed: status['allowed'] === true, reason: String(status['reason'] ?? ''), ...(await findGrants(session, question, signal)) }
 }
 
