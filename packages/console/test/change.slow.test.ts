@@ -230,7 +230,8 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await page.getByText('Allowed', { exact: true }).waitFor()
     await page.getByText('RBAC: allowed by RoleBinding "viewer-views/shop"', { exact: false }).waitFor()
     await page
-      .getByRole('row', { name: 'ServiceAccount system:serviceaccount:shop:viewer RoleBinding viewer-views ClusterRole view' })
+      .locator('tr.decides')
+      .and(page.getByRole('row', { name: 'ServiceAccount system:serviceaccount:shop:viewer RoleBinding viewer-views ClusterRole view' }))
       .waitFor()
     await page.getByRole('heading', { name: 'What system:serviceaccount:shop:viewer may do in a namespace' }).waitFor()
     await page.getByRole('row', { name: 'configmaps ✓ ✓ ✓ –', exact: false }).waitFor()
@@ -249,9 +250,10 @@ describe('console: understand and change', { skip: chromiumFound.skip }, () => {
     await until(
       async () => {
         await press(page, 'Ask')
-        return page.getByText('RBAC: allowed by RoleBinding "accounts-write/shop"', { exact: false }).isVisible()
+        await page.locator('.verdict').waitFor()
+        return page.locator('[role=status]', { has: page.locator('.verdict') }).innerText()
       },
-      (isVisible) => isVisible,
+      (text) => text.includes('RBAC: allowed by RoleBinding "accounts-write/shop"'),
     )
     await page.getByRole('row', { name: 'configmaps ✓ ✓ ✓ ✓', exact: false }).waitFor()
     await page.context().close()

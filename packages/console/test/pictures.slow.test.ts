@@ -13,7 +13,13 @@ const replicas = { cart: 3, checkout: 5, prices: 4, search: 6 }
 describe('console: pictures', { skip: chromiumFound.skip }, () => {
   let started: Console
   before(async () => {
-    const flags = ['--simulate-nodes=1', '--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true']
+    const flags = [
+      '--simulate-nodes=1',
+      '--feature-gates=ValidatingAdmissionPolicy=true',
+      '--runtime-config=api/alpha=true',
+      '--etcd-count-metric-poll-period=1ms',
+      '--etcd-db-metric-poll-interval=1ms',
+    ]
     started = await startConsole({ flags, engine: 'lmdb' })
     const { client } = started.embedded
     const create = async (path: string, body: object): Promise<void> => {
@@ -41,15 +47,18 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
     }
     const rule = { operations: ['*'], apiGroups: ['apps'], apiVersions: ['*'], resources: ['deployments'] }
     await create(`${admission}/validatingadmissionpolicies`, {
-      metadata: { name: 'few-replicas' },
+      metadata: { name: 'small-and-ours' },
       spec: {
         matchConstraints: { resourceRules: [rule] },
-        validations: [{ expression: "object.spec.replicas <= 5 || 'large' in object.metadata.labels" }],
+        validations: [
+          { expression: 'object.spec.replicas <= 5' },
+          { expression: "object.spec.template.spec.containers.all(c, c.image.startsWith('registry.example.com/'))" },
+        ],
       },
     })
     await create(`${admission}/validatingadmissionpolicybindings`, {
       metadata: { name: 'everywhere' },
-      spec: { policyName: 'few-replicas' },
+      spec: { policyName: 'small-and-ours' },
     })
   })
   after(() => started.close())
@@ -156,7 +165,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
       (isVisible) => isVisible,
     )
     await why.click()
-    await page.getByRole('region', { name: 'Policy few-replicas', exact: true }).getByText('Denied').waitFor()
+    await page.getByRole('region', { name: 'Policy small-and-ours', exact: true }).getByText('Denied').waitFor()
     await screenshot(page, 'console-policies')
     await page.context().close()
   })
@@ -170,7 +179,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
     await plot('Store size').getByText('iB').waitFor()
     const points = async (): Promise<number> =>
       (((await plot('Revision').locator('polyline').getAttribute('points')) ?? '').match(/,/g) ?? []).length
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 40; i++) {
       const before = await points()
       const writes = 5 + ((i * 7) % 13)
       for (let j = 0; j < writes; j++)

@@ -59,9 +59,13 @@ export function formField(schema: KindSchema, path: Path, isRequired = false): F
     type: explained.type,
     isRequired,
     description: explained.description,
-    // Built-in kinds have the default {} for structs, which says nothing.
+    // Built-in kinds have the defaults {} and "" for structs and texts, which say nothing.
     fallback:
-      fallback === undefined || isEmptyObject(fallback) ? undefined : typeof fallback === 'string' ? fallback : JSON.stringify(fallback),
+      fallback === undefined || fallback === '' || isEmptyObject(fallback)
+        ? undefined
+        : typeof fallback === 'string'
+          ? fallback
+          : JSON.stringify(fallback),
     choices: schema.enumAt(path),
   }
 }

@@ -18,6 +18,7 @@ import {
   findGrants,
   type Grant,
   groupsOf,
+  isSubjectOf,
   review,
   subjectName,
 } from './rbac-rules.js'
@@ -37,6 +38,7 @@ export function AccessPage({ route: { query } }: PageProps) {
   const defaults: Partial<Texts> = { verb: 'get', resource: 'pods' }
   const [texts, setTexts] = useState(() => readTexts((name) => query.get(name) || (defaults[name] ?? '')))
   const [asked, setAsked] = useState(query.has('verb') ? texts : undefined)
+  const [round, setRound] = useState(0)
   const field = (name: keyof Texts) => ({
     value: texts[name],
     onInput: (value: string) => setTexts({ ...texts, [name]: value }),
@@ -54,6 +56,7 @@ export function AccessPage({ route: { query } }: PageProps) {
           const trimmed = readTexts((name) => texts[name].trim())
           history.replaceState(undefined, '', routeTo(['access'], trimmed))
           setAsked(trimmed)
+          setRound(round + 1)
         }}
       >
         <TextField label="User (empty: you)" placeholder="system:serviceaccount:shop:robot" {...field('user')} />
@@ -67,7 +70,7 @@ export function AccessPage({ route: { query } }: PageProps) {
         </button>
       </form>
       <div role="status">{asked && <Answer texts={asked} />}</div>
-      <AccessMatrix key={JSON.stringify(asked)} asked={asked && askedUser(asked)} initial={asked?.namespace || 'default'} />
+      <AccessMatrix key={round} asked={asked && askedUser(asked)} initial={asked?.namespace || 'default'} />
     </>
   )
 }
@@ -96,8 +99,11 @@ function Answer({ texts }: { readonly texts: Texts }) {
   if (error !== undefined) return <ErrorPanel error={error} title="The review was refused" />
   if (value?.texts !== texts) return <p class="hint">asking…</p>
   const { isAllowed, reason, grants, unread } = value
+  const other = askedUser(texts)
+  const asked = other ?? { user: session.user, groups: groupsOf(session.user) }
+  const isOfAsked = ({ subject }: Grant): boolean => isSubjectOf(asked, subject)
   const { verb, resource, namespace, name } = texts
-  const who = askedName(askedUser(texts))
+  const who = askedName(other)
   const [plural = ''] = resource.split('.')
   return (
     <>
@@ -109,7 +115,7 @@ function Answer({ texts }: { readonly texts: Texts }) {
       <h2>
         Who can {verb} {plural}
       </h2>
-      <GrantTable grants={grants} />
+      <GrantTable grants={[...grants.filter(isOfAsked), ...grants.filter((grant) => !isOfAsked(grant))]} isOfAsked={isOfAsked} />
       {unread.length > 0 && <p class="hint">Not complete: you may not list {unread.join(', ')}.</p>}
     </>
   )
@@ -135,19 +141,25 @@ const whyRefused = (grants: number, unread: readonly string[]): string =>
       ? 'No role with a binding grants it to anybody.'
       : 'Roles grant it, but none of their bindings names this user or its groups:'
 
-function GrantTable({ grants }: { readonly grants: readonly Grant[] }) {
+interface GrantTableProps {
+  readonly grants: readonly Grant[]
+  /** True for grants to the user that was asked about. */
+  readonly isOfAsked: (grant: Grant) => boolean
+}
+
+function GrantTable({ grants, isOfAsked }: GrantTableProps) {
   if (grants.length === 0) return <p class="empty">Nobody, by the roles and bindings that you may read.</p>
   return (
     <PlainTable titles={['Subject', 'Name', 'Binding', 'Role']}>
-      {grants.slice(0, maxGrants).map(({ subject, binding, role }, i) => (
-        <tr key={i}>
-          <td>{subject.kind}</td>
-          <td>{subjectName(subject)}</td>
+      {grants.slice(0, maxGrants).map((grant, i) => (
+        <tr key={i} class={isOfAsked(grant) ? 'decides' : ''}>
+          <td>{grant.subject.kind}</td>
+          <td>{subjectName(grant.subject)}</td>
           <td>
-            <BoundLink {...binding} />
+            <BoundLink {...grant.binding} />
           </td>
           <td>
-            <BoundLink {...role} />
+            <BoundLink {...grant.role} />
           </td>
         </tr>
       ))}

@@ -135,7 +135,7 @@ export const askedName = (asked: AskedUser | undefined): string => (asked === un
 /** The rules that bindings give a user in a namespace. */
 export async function findRules(
   session: Session,
-  { user, groups }: AskedUser,
+  asked: AskedUser,
   namespace: string,
   signal: AbortSignal,
 ): Promise<{ readonly rules: readonly Rule[]; readonly unread: readonly string[] }> {
@@ -143,10 +143,9 @@ export async function findRules(
   const rulesByName = (from: typeof roles): ReadonlyMap<string, readonly Rule[]> =>
     new Map((from?.items ?? []).map(({ metadata, rules }) => [metadata?.name ?? '', rules ?? []]))
   const [clusterRules, localRules] = [rulesByName(clusterRoles), rulesByName(roles)]
-  const isUser = (subject: Subject): boolean => (subject.kind === 'Group' ? groups.includes(subject.name) : subjectName(subject) === user)
   const rules = bindings
     .flatMap(({ items }) => items)
-    .filter((each) => subjectsOf(each).some(isUser))
+    .filter((each) => subjectsOf(each).some((subject) => isSubjectOf(asked, subject)))
     .flatMap((each) => (isClusterRole(each) ? clusterRules : localRules).get(each.roleRef?.name ?? '') ?? [])
   return { rules, unread }
 }
@@ -167,6 +166,9 @@ const includesAny = (list: readonly string[], candidates: readonly string[]): bo
 /** Names of a subject as they are authenticated: `system:serviceaccount:shop:robot`. */
 export const subjectName = ({ kind, namespace, name }: Subject): string =>
   kind === 'ServiceAccount' ? `system:serviceaccount:${namespace}:${name}` : name
+
+export const isSubjectOf = ({ user, groups }: AskedUser, subject: Subject): boolean =>
+  subject.kind === 'Group' ? groups.includes(subject.name) : user !== '' && subjectName(subject) === user
 
 /** The groups that the server gives a user whose credential names none. */
 export function groupsOf(user: string): readonly string[] {
