@@ -8,6 +8,7 @@ import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole
 
 const admission = '/apis/admissionregistration.cluster.io/v1alpha1'
 const deployments = '/apis/apps/v1/namespaces/shop/deployments'
+const large = { viewport: { width: 1080, height: 680 } }
 const replicas = { cart: 3, checkout: 5, prices: 4, search: 6 }
 
 describe('console: pictures', { skip: chromiumFound.skip }, () => {
@@ -76,7 +77,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   }
 
   test('a table', async () => {
-    const { page, problems } = await openPage(started)
+    const { page, problems } = await openPage(started, large)
     await showPods(page)
     await screenshot(page, 'console-table')
     assert.deepEqual(problems, [])
@@ -91,7 +92,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   })
 
   test('the managers of the fields, in dark', async () => {
-    const { page } = await openPage(started, { colorScheme: 'dark' })
+    const { page } = await openPage(started, { ...large, colorScheme: 'dark' })
     await signIn(page, started.embedded, undefined, '#/object/apps/v1/deployments/shop/prices')
     await page.locator('.note', { hasText: 'release' }).first().waitFor()
     await page
@@ -104,7 +105,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   })
 
   test('an edit with suggestions and an explanation', async () => {
-    const { page, problems } = await openPage(started)
+    const { page, problems } = await openPage(started, large)
     await signIn(page, started.embedded, undefined, '#/object/apps/v1/deployments/shop/prices?tab=edit')
     await page.locator('.schema-panel', { hasText: 'APIVersion defines' }).waitFor()
     await page.locator('.cm-line', { hasText: 'type: RollingUpdate' }).click({ position: { x: 60, y: 10 } })
@@ -119,7 +120,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   })
 
   test('a conflict before it happens', async () => {
-    const { page } = await openPage(started)
+    const { page } = await openPage(started, large)
     await signIn(page, started.embedded, undefined, '#/object/apps/v1/deployments/shop/cart?tab=edit')
     await page.locator('.schema-panel', { hasText: 'APIVersion defines' }).waitFor()
     await page.locator('.cm-line', { hasText: 'replicas: 3' }).click({ position: { x: 60, y: 10 } })
@@ -133,7 +134,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   })
 
   test('a form', async () => {
-    const { page } = await openPage(started)
+    const { page } = await openPage(started, large)
     await signIn(page, started.embedded, undefined, '#/create/apps/v1/deployments?namespace=shop')
     await page.getByRole('textbox', { name: 'New Deployment as YAML' }).waitFor()
     await page.locator('.object-form').getByLabel('metadata.name', { exact: true }).fill('payments')
@@ -143,7 +144,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   })
 
   test('access', async () => {
-    const { page } = await openPage(started)
+    const { page } = await openPage(started, large)
     const user = encodeURIComponent('system:serviceaccount:shop:viewer')
     await signIn(page, started.embedded, undefined, `#/access?verb=list&resource=pods&namespace=shop&user=${user}`)
     await page.getByText('RBAC: allowed by RoleBinding "viewer-views/shop"', { exact: false }).waitFor()
@@ -153,7 +154,7 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
   })
 
   test('policies', async () => {
-    const { page } = await openPage(started)
+    const { page } = await openPage(started, large)
     await signIn(page, started.embedded, undefined, '#/create/apps/v1/deployments?namespace=shop')
     await page.locator('.object-form').getByLabel('spec.replicas', { exact: true }).fill('6')
     const why = page.getByRole('link', { name: 'Which expression, with which values?' })
@@ -166,13 +167,14 @@ describe('console: pictures', { skip: chromiumFound.skip }, () => {
     )
     await why.click()
     await page.getByRole('region', { name: 'Policy small-and-ours', exact: true }).getByText('Denied').waitFor()
+    await page.setViewportSize({ width: 1080, height: 840 })
     await screenshot(page, 'console-policies')
     await page.context().close()
   })
 
   test('the server, with plots of some minutes', async () => {
     const { client } = started.embedded
-    const { page, problems } = await openPage(started)
+    const { page, problems } = await openPage(started, large)
     await page.clock.install()
     await signIn(page, started.embedded, undefined, '#/server')
     const plot = (title: string) => page.locator('.plot', { hasText: title })

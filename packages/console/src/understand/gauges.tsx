@@ -96,12 +96,15 @@ export const Gauges = ({ series }: Pick<GaugeHistory, 'series'>) => (
 
 const width = 200
 const height = 40
+/** The first values fill the plot from the right; then it holds all of them. */
+const minSteps = 20
 
 function polyline(points: readonly number[]): string {
   const top = Math.max(...points, 0)
   const bottom = Math.min(...points, top)
   const span = top - bottom
   const y = (point: number): number => (span === 0 ? height / 2 : height - 2 - ((point - bottom) / span) * (height - 4))
-  const x = (i: number): number => width - ((points.length - 1 - i) * width) / (maxPoints - 1)
+  const steps = Math.max(points.length - 1, minSteps)
+  const x = (i: number): number => width - ((points.length - 1 - i) * width) / steps
   return points.map((point, i) => `${x(i).toFixed(1)},${y(point).toFixed(1)}`).join(' ')
 }
