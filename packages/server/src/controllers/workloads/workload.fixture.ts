@@ -31,7 +31,7 @@ export interface WorkloadCluster {
   setPod(pod: Pod, phase: 'Running' | 'Failed', isReady: boolean): Promise<void>
   /** Waits until no controller has work, and lets `ms` pass. */
   settle(ms?: number): Promise<void>
-  /** Stops the controllers and starts others, which know nothing. */
+  /** Replaces the controllers by new ones, which have no state in memory. */
   restart(): Promise<void>
   close(): Promise<void>
 }

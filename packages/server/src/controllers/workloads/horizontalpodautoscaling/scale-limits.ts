@@ -7,7 +7,7 @@ interface Sample {
   readonly count: number
 }
 
-/** Of one autoscaler. A restarted server begins with the current number of replicas. */
+/** Recent samples of one autoscaler, in memory only: a restarted server begins with the current number of replicas. */
 export interface ScaleHistory {
   recommendations: readonly Sample[]
   ups: readonly Sample[]

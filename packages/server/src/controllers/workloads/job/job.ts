@@ -24,9 +24,9 @@ import { Writer } from '../kit/writer.js'
 import { claimPods, type JobContext, reconcileJob, releasePods } from './job-run.js'
 import { finishedConditionOf, isTracked, jobNamesOf } from './job-state.js'
 
-/** Changes of pods wait for others, so that they become one change of the status. */
+/** Delay of changes of pods, so that one status write covers several. */
 const podBatchMs = 1000
-/** First delay after a failed pod that follows another, and the longest. */
+/** Delay after repeated failures of pods: doubles with each, up to `maxMs`. */
 const retryDelays = { firstMs: 10_000, maxMs: 360_000 }
 
 export const jobs = (parts: WorkloadParts): Controller => {
@@ -121,7 +121,7 @@ function isCountedByJob({ parts, jobs: resource }: Pick<JobContext, 'parts' | 'j
   return job !== undefined && job.metadata?.uid === controller.uid && finishedConditionOf(job) === undefined
 }
 
-/** Lets a Job adopt the pod; removes the finalizer of a pod that no Job counts. Only adopts, as a Job may run at the same time. */
+/** Lets a Job adopt the pod; removes the finalizer of a pod that no Job counts. Does not reconcile the Job: its own key may run now. */
 async function adoptOrRelease(context: JobContext, address: ObjectAddress, run: Run): Promise<void> {
   const { parts, jobs: owners } = context
   const read = (): Pod | undefined => readObject<Pod>(parts, address)

@@ -1,4 +1,4 @@
-// State of a pod as workload controllers see it: active, ready, available.
+// State of a pod as workload controllers see it: active, ready, available; its claims.
 
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { isTerminating } from './workload-parts.js'
@@ -46,3 +46,10 @@ export function untilNextAvailableMs(pods: readonly Pod[], minReadySeconds: numb
 
 export const maxContainerRestarts = ({ status }: Pod): number =>
   (status?.containerStatuses ?? []).reduce((most, { restartCount = 0 }) => Math.max(most, restartCount), 0)
+
+/** Names of the claims that a pod uses; the claim of an ephemeral volume has a derived name. */
+export const claimNamesOf = ({ metadata, spec }: Pod): readonly string[] =>
+  (spec?.volumes ?? []).flatMap((volume) => {
+    if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName ?? ''
+    return volume.ephemeral === undefined ? [] : `${metadata?.name}-${volume.name}`
+  })

@@ -1,4 +1,4 @@
-// Persistent volume expander: a claim that asks for more than it has gets a larger volume.
+// Persistent volume expander: grows the volume of a claim whose storage request exceeds its capacity.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'

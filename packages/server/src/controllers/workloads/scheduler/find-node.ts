@@ -150,7 +150,7 @@ function bestOf(pending: PendingPod, cluster: Cluster, nodes: readonly NodeState
   return nodes[best]
 }
 
-/** `0/3 nodes are available: …`. `last`: what preemption says. */
+/** `0/3 nodes are available: …`. `last`: the message of preemption. */
 export function fitMessage(nodeCount: number, { refusals, message }: Pick<Diagnosis, 'refusals' | 'message'>, last?: string): string {
   const counts = new Map<string, number>()
   for (const { reasons } of refusals.values()) for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

@@ -1,4 +1,4 @@
-// NodeState: a node with the sums of its pods. Filters judge a copy with other pods, for preemption and nominated pods.
+// NodeState: a node with its pods and their summed requests. Preemption and nominated pods are tried on a copy.
 
 import type { Labels } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import type { Node, Taint } from '@cluster-apiserver/api/resources/core/v1.schema.js'
@@ -49,7 +49,7 @@ export class NodeState {
   facts: NodeFacts = missing
   /** False: pods name this node, but there is no such Node. */
   exists = false
-  /** The node as it is, if this one is a copy. */
+  /** Original of a copy. */
   readonly base: NodeState | undefined
   readonly pods: Map<string, PlacedPod>
   readonly shapes: Map<PodShape, ShapeCount>

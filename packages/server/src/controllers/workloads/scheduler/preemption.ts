@@ -12,7 +12,7 @@ export interface PreemptionContext {
   /** Undefined: the pod was refused before any node was judged. */
   readonly judge: NodeFilter | undefined
   readonly budgets: () => readonly PodDisruptionBudget[]
-  /** Start of pods that did not start. */
+  /** Start time of pods that have not started. */
   readonly nowMs: number
 }
 

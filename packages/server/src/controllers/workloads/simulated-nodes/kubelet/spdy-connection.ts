@@ -31,7 +31,7 @@ function uint32(value: number): Buffer {
 }
 
 /** Compression dictionary of SPDY/3: words, each after its length. */
-const dictionary = Buffer.concat([
+export const dictionary = Buffer.concat([
   ...dictionaryWords.flatMap((word) => [uint32(word.length), Buffer.from(word)]),
   Buffer.from(dictionaryEnd),
 ])
