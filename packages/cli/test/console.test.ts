@@ -1,8 +1,10 @@
 // `clusterctl console`: signs a page in once, and serves only that page.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
@@ -37,6 +39,13 @@ describe('clusterctl console', () => {
         fetch(`${origin}/console/exchange`, { method: 'POST', body, headers })
       assert.equal((await exchange('wrong')).status, 403)
       assert.equal((await exchange(code, { origin: 'https://evil.example' })).status, 403, 'a page of another site')
+      const { host, port } = new URL(origin)
+      const cut = connect(Number(port), '127.0.0.1')
+      cut.write(`POST /console/exchange HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 43\r\n\r\nx`)
+      await once(cut, 'connect')
+      // The command has the head of the request before it serves a later one.
+      assert.equal((await exchange('wrong')).status, 403)
+      cut.destroy()
       const token = await (await exchange(code)).text()
       assert.equal((await exchange(code)).status, 403, 'a second time')
       const get = (headers = {}): Promise<Response> => fetch(`${origin}/api/v1/namespaces/default`, { headers })

@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findConflicts } from '../src/change/object-changes.js'
 import { KindSchema } from '../src/editor/kind-schema.js'
-import type { Session } from '../src/session/session.js'
+import { lineOfField, readFieldPath, scanYaml } from '../src/editor/scan-yaml.js'
+import { currentDraft, keepDraft } from '../src/policies/draft.js'
+import { Session } from '../src/session/session.js'
 import type { Row, RowChange } from '../src/table/live-table.js'
 import { compareCells, RowOrder } from '../src/table/row-order.js'
 import { cellText } from '../src/ui/format.js'
@@ -65,6 +67,23 @@ describe('many rows', () => {
   })
 })
 
+describe('hostile YAML', () => {
+  test('comments, blocks and empty lines after a deep list take linear memory and time', () => {
+    const list = '- '.repeat(60_000)
+    for (const line of ['#\n', '\n', `${' '.repeat(60)}\n`]) {
+      const lines = scanYaml(`${list}\n${line.repeat(180_000 / line.length)}`)
+      assert.equal(lines[0]?.path.length, 60_000)
+    }
+    const block = scanYaml(`${'- '.repeat(300)}|\n${`${' '.repeat(602)}#\n`.repeat(400)}`)
+    assert.equal(block[400]?.path.length, 300)
+  })
+
+  test('a long path in an error of the server is cut', () => {
+    assert.equal(readFieldPath(`data${'['.repeat(500_000)}`)[0], 'data')
+    assert.equal(lineOfField(scanYaml('a:\n'.repeat(1000)), readFieldPath('a.'.repeat(500_000))), 0)
+  })
+})
+
 describe('conflicts', () => {
   const owner = { manager: 'other', operation: 'Apply', subresource: '', since: '', apiVersion: 'v1' }
 
@@ -87,6 +106,17 @@ describe('conflicts', () => {
     assert.equal(keyOf(4), keyOf(4))
     assert.notEqual(keyOf(4), keyOf(10))
   })
+})
+
+test('the policies page begins with the draft of the same user only', () => {
+  const sessionOf = (user: string): Session => Object.create(Session.prototype, { user: { value: user } }) as Session
+  keepDraft(sessionOf('one'), { object: 'secret' })
+  assert.equal(currentDraft(sessionOf('one')).object, 'secret', 'after the token expired')
+  for (const user of ['other', '']) assert.equal(currentDraft(sessionOf(user)).object, '')
+  const nameless = sessionOf('')
+  keepDraft(nameless, { policies: 'secret' })
+  assert.deepEqual([currentDraft(nameless).policies, currentDraft(nameless).object], ['secret', ''])
+  assert.equal(currentDraft(sessionOf('')).policies, '')
 })
 
 test('a schema does not have the fields that every JavaScript object inherits', async () => {

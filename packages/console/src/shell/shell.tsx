@@ -10,7 +10,7 @@ import { useSubscription } from '../ui/hooks.js'
 import { visibleText } from '../ui/visible-text.js'
 import { Home } from './home.js'
 import { KindList } from './kind-list.js'
-import { Notices } from './notices.js'
+import { focusNotice, Notices } from './notices.js'
 import { pages } from './pages.js'
 import { findResource, type Route, routeTo } from './route.js'
 import { useRoute } from './use-route.js'
@@ -105,7 +105,7 @@ function useShortcuts(showKinds: () => void): void {
       } else if (key === 'g') {
         event.preventDefault()
         showKinds()
-      }
+      } else if (key === 'u') focusNotice()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)

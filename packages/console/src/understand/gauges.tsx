@@ -8,11 +8,15 @@ interface Gauge {
   /** The value is a counter, shown per second. */
   readonly isRate?: boolean
   readonly text: (value: number) => string
-  readonly read: (metrics: Metrics) => number
+  /** Undefined if the server does not measure it; the gauge is not shown then. */
+  readonly read: (metrics: Metrics) => number | undefined
 }
 
 const whole = (value: number): string => countText(Math.round(value))
 const tenths = (value: number): string => value.toFixed(1)
+/** Each endpoint of etcd has a copy of the store. */
+const largestOf = (samples: readonly Sample[] = []): number | undefined =>
+  samples.length === 0 ? undefined : Math.max(...samples.map(({ value }) => value))
 const isWatch = ({ verb }: Sample['labels']): boolean => verb === 'WATCH'
 
 const gauges: readonly Gauge[] = [
@@ -22,6 +26,7 @@ const gauges: readonly Gauge[] = [
   { title: 'Events per second', isRate: true, text: tenths, read: (m) => sumOf(m.get('apiserver_watch_events_total')) },
   { title: 'Waiting in queues', text: whole, read: (m) => sumOf(m.get('apiserver_flowcontrol_current_inqueue_requests')) },
   { title: 'Objects in the store', text: whole, read: (m) => sumOf(m.get('apiserver_storage_objects')) },
+  { title: 'Store size', text: bytesText, read: (m) => largestOf(m.get('apiserver_storage_db_total_size_in_bytes')) },
   { title: 'Revision', text: whole, read: (m) => sumOf(m.get('apiserver_storage_revision')) },
   { title: 'Memory', text: bytesText, read: (m) => sumOf(m.get('process_resident_memory_bytes')) },
   {
@@ -43,6 +48,7 @@ export const gaugeMetrics = [
   'apiserver_longrunning_requests',
   'apiserver_watch_events_total',
   'apiserver_storage_objects',
+  'apiserver_storage_db_total_size_in_bytes',
   'apiserver_storage_revision',
   'process_resident_memory_bytes',
   'process_cpu_seconds_total',
@@ -54,14 +60,15 @@ const maxPoints = 100
 /** The last values of each gauge. */
 export class GaugeHistory {
   readonly series = gauges.map((gauge) => ({ gauge, points: [] as number[] }))
-  private last: { readonly values: readonly number[]; readonly atMs: number } | undefined
+  private last: { readonly values: readonly (number | undefined)[]; readonly atMs: number } | undefined
 
   add(metrics: Metrics, atMs: number): void {
     const { last } = this
     const values = gauges.map(({ read }) => read(metrics))
     for (const [i, { gauge, points }] of this.series.entries()) {
-      const value = values[i] as number
+      const value = values[i]
       const before = last?.values[i]
+      if (value === undefined) continue
       if (gauge.isRate !== true) points.push(value)
       // A counter that became smaller: the server restarted.
       else if (last !== undefined && before !== undefined && value >= before) points.push((1000 * (value - before)) / (atMs - last.atMs))
@@ -73,26 +80,31 @@ export class GaugeHistory {
 
 export const Gauges = ({ series }: Pick<GaugeHistory, 'series'>) => (
   <div class="plots">
-    {series.map(({ gauge: { title, text }, points }) => (
-      <div class="plot" key={title}>
-        <span>{title}</span>
-        <output>{points.length === 0 ? '…' : text(points.at(-1) as number)}</output>
-        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-          <polyline points={polyline(points)} />
-        </svg>
-      </div>
-    ))}
+    {series
+      .filter(({ gauge, points }) => points.length > 0 || gauge.isRate === true)
+      .map(({ gauge: { title, text }, points }) => (
+        <div class="plot" key={title}>
+          <span>{title}</span>
+          <output>{points.length === 0 ? '…' : text(points.at(-1) as number)}</output>
+          <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+            <polyline points={polyline(points)} />
+          </svg>
+        </div>
+      ))}
   </div>
 )
 
 const width = 200
 const height = 40
+/** The first values fill the plot from the right; then it holds all of them. */
+const minSteps = 20
 
 function polyline(points: readonly number[]): string {
   const top = Math.max(...points, 0)
   const bottom = Math.min(...points, top)
   const span = top - bottom
   const y = (point: number): number => (span === 0 ? height / 2 : height - 2 - ((point - bottom) / span) * (height - 4))
-  const x = (i: number): number => width - ((points.length - 1 - i) * width) / (maxPoints - 1)
+  const steps = Math.max(points.length - 1, minSteps)
+  const x = (i: number): number => width - ((points.length - 1 - i) * width) / steps
   return points.map((point, i) => `${x(i).toFixed(1)},${y(point).toFixed(1)}`).join(' ')
 }

@@ -7,8 +7,8 @@ import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import { QueueCounters, type QueueState } from './queue-metrics.js'
 import { budgetOf } from './timers.js'
 
-/** When to process the key again: never (undefined), after a delay, or with back-off as after a failure (`'again'`). */
-export type Outcome = undefined | 'again' | { readonly afterMs: number }
+/** When to process the key again: never (undefined), after a delay, or with back-off as after a failure (`'again'`); or other keys to process. */
+export type Outcome = undefined | 'again' | { readonly afterMs: number } | { readonly keys: readonly string[] }
 
 export interface BackOff {
   readonly firstMs: number
@@ -194,7 +194,8 @@ export class WorkQueue {
       else {
         this.#failures.delete(key)
         isDone = true
-        retryMs = outcome?.afterMs
+        if (outcome !== undefined && 'keys' in outcome) for (const each of outcome.keys) this.add(each)
+        else retryMs = outcome?.afterMs
       }
     } catch (thrown) {
       retryMs = this.#nextDelayOf(key)
