@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Address {
   readonly ip: string
@@ -27,13 +26,7 @@ interface Shown {
 }
 
 async function start(t: TestContext, ...flags: readonly string[]) {
-  const server = await startServer({ identity: 'kubernetes', flags: ['--controllers=*,workloads', ...flags] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Shown
+  const { server, client, namespace, core, get } = await startWithFlags<Shown>(t, '--controllers=*,workloads', ...flags)
   const slices = async (service: string) =>
     (await get(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=kubernetes.io/service-name=${service}`))
       .items
