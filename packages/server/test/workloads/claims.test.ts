@@ -41,7 +41,7 @@ test('a claim of an expandable class grows with its volume', async (t) => {
   assert.equal((await get(`/api/v1/persistentvolumes/${spec.volumeName}`)).spec.capacity?.storage, '3Gi')
 })
 
-test('a pod owns the claim of its generic ephemeral volume; a claim of somebody else is reported', async (t) => {
+test('a pod owns the claim of its generic ephemeral volume; a claim of another owner is reported', async (t) => {
   const { client, core, claims, get, create } = await start(t, 'ephemeral-volume')
   const volumeClaimTemplate = { metadata: { labels: { kind: 'scratch' } }, spec: claimSpec('1Gi') }
   const addPod = (name: string) =>

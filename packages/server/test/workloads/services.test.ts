@@ -105,7 +105,7 @@ test('Endpoints of a Service without selector are mirrored until a label forbids
   )
 })
 
-test('a load balancer gets an address of the range, and gives it back', async (t) => {
+test('a load balancer gets an address of the range, and releases it', async (t) => {
   const { client, core, get, service } = await start(t, '--service-lb-range=203.0.113.0/30')
   const addressOf = ({ status }: Shown): string | undefined => status?.loadBalancer?.ingress?.[0]?.ip
   await service('a', { type: 'LoadBalancer' })
