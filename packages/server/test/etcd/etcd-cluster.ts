@@ -76,7 +76,7 @@ function hasEtcd(): boolean {
   }
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly members: number
   readonly flags?: readonly string[]
   /** Flags and client settings for TLS. */
