@@ -154,6 +154,21 @@ test('requests become commands that a shell reads back', () => {
     `curl --cacert ca.crt -H "Authorization: Bearer $TOKEN" -X POST -H 'Content-Type: application/json' --data-binary '{"a":"it'\\''s"}' 'https://host/api/v1/x?a=b&c'`,
   )
   assert.equal(asClusterctl({ ...request, method: 'GET' }), "clusterctl get --raw '/api/v1/x?a=b&c'")
+  const patch = { ...request, method: 'PATCH', contentType: 'application/merge-patch+json', body: '{"spec":{}}' }
+  assert.equal(
+    asClusterctl({ ...patch, path: '/apis/apps/v1/namespaces/shop/deployments/web?fieldManager=console&dryRun=All' }),
+    `clusterctl patch deployments.v1.apps web -n shop --dry-run=server --field-manager=console --type=merge -p '{"spec":{}}'`,
+  )
+  assert.equal(
+    asClusterctl({ ...patch, path: '/api/v1/namespaces/shop/status' }),
+    `clusterctl patch namespaces shop --subresource=status --type=merge -p '{"spec":{}}'`,
+  )
+  const body = '{"propagationPolicy":"Orphan","preconditions":{"uid":"1"}}'
+  assert.equal(
+    asClusterctl({ ...request, method: 'DELETE', path: '/api/v1/nodes/a', body }),
+    'clusterctl delete nodes a --cascade=orphan --wait=false # without the preconditions',
+  )
+  assert.match(asClusterctl({ ...patch, contentType: 'application/apply-patch+yaml' }), /^# clusterctl has no command/)
 })
 
 test('metrics are read with their labels', () => {
