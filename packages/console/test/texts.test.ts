@@ -8,6 +8,7 @@ import { lineOfField, readFieldPath, scanYaml } from '../src/editor/scan-yaml.js
 import { diffLines, hunksOf } from '../src/object/line-diff.js'
 import { lineText, yamlLines } from '../src/object/yaml-lines.js'
 import { compareCells, RowOrder, serverOrder } from '../src/table/row-order.js'
+import { GaugeHistory, gaugeMetrics } from '../src/understand/gauge-history.js'
 import { readMetrics, sumOf } from '../src/understand/metrics-text.js'
 import { matchesRule, readRefusal } from '../src/understand/rbac-rules.js'
 import { asClusterctl, asCurl } from '../src/understand/request-commands.js'
@@ -181,6 +182,19 @@ test('metrics are read with their labels', () => {
   )
   assert.equal(sumOf(metrics.get('b')), 45)
   assert.equal(metrics.has('c'), false)
+})
+
+test('figures of the server: counters per second, and no figure that the server does not measure', () => {
+  const history = new GaugeHistory()
+  const add = (text: string, atMs: number): void => history.add(readMetrics(text, new Set(gaugeMetrics)), atMs)
+  const pointsOf = (title: string): readonly number[] | undefined => history.series.find(({ gauge }) => gauge.title === title)?.points
+  add('apiserver_request_total 10\napiserver_storage_revision 5\n', 0)
+  assert.deepEqual([pointsOf('Store size'), pointsOf('Requests per second'), pointsOf('Revision')], [[], [], [5]])
+  const sizes = 'apiserver_storage_db_total_size_in_bytes{endpoint="a"} 70\napiserver_storage_db_total_size_in_bytes{endpoint="b"} 80\n'
+  add(`apiserver_request_total 16\n${sizes}`, 3000)
+  // The server restarted.
+  add(`apiserver_request_total 1\n${sizes}`, 6000)
+  assert.deepEqual([pointsOf('Store size'), pointsOf('Requests per second')], [[80, 80], [2]])
 })
 
 describe('order of rows', () => {
