@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
-import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, mainThreadMs, openPage, screenshot, signIn, startConsole } from './browser.js'
 
 const routes = {
   kinds: '#/',
@@ -149,10 +149,16 @@ describe('console: accessible', { skip: chromiumFound.skip }, () => {
 
   test('the first paint is early', async (context) => {
     const { page } = await openPage(started)
-    await page.goto(`${started.embedded.server.url}/console/`)
-    await page.getByLabel('Bearer token').waitFor()
+    // The process of the page exists before, as that of a browser in use.
+    await page.goto(`${started.embedded.server.url}/console/icon.svg`)
+    const workMs = await mainThreadMs(page, async () => {
+      await page.goto(`${started.embedded.server.url}/console/`)
+      await page.getByLabel('Bearer token').waitFor()
+    })
     const paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-    context.diagnostic(`first contentful paint after ${Math.round(Number(paint))} ms`)
+    context.diagnostic(
+      `first contentful paint after ${Math.round(Number(paint))} ms; ${Math.round(workMs)} ms of processor time of the page`,
+    )
     assert.ok(Number(paint) > 0)
     await page.context().close()
   })

@@ -92,6 +92,21 @@ export async function pasteText(editor: Locator, text: string): Promise<void> {
   })()`)
 }
 
+/** Processor time of the page's main thread in milliseconds: unlike the time between frames, other processes hardly change it. */
+export async function mainThreadMs(page: Page, run: () => Promise<unknown>): Promise<number> {
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const read = async (): Promise<number> => {
+    const { metrics } = await devTools.send('Performance.getMetrics')
+    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+  const before = await read()
+  await run()
+  const used = (await read()) - before
+  await devTools.detach()
+  return used
+}
+
 const screenshots = process.env['CONSOLE_SCREENSHOTS']
 
 /** Saves a picture into the folder CONSOLE_SCREENSHOTS, if it is set. */
