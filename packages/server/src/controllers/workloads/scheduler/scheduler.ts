@@ -52,6 +52,8 @@ class Scheduler {
   readonly #writing = new Set<Promise<void>>()
   readonly #volumes: AwaitedVolumes
   #isReady = false
+  /** True while a pod is neither active nor waiting, because its node is being chosen. */
+  #isDeciding = false
 
   constructor(parts: WorkloadParts) {
     this.#parts = parts
@@ -110,7 +112,12 @@ class Scheduler {
       await this.#wakePods(pods, run)
       const key = this.#queue.take()
       if (key === undefined || run.signal.aborted) break
-      await this.#schedule(pods, key)
+      this.#isDeciding = true
+      try {
+        await this.#schedule(pods, key)
+      } finally {
+        this.#isDeciding = false
+      }
       while (this.#writing.size >= maxParallelWrites) await Promise.race(this.#writing)
       await run.budget.yieldIfSpent()
     }
@@ -147,7 +154,7 @@ class Scheduler {
 
   /** The key, unless nothing waits. */
   #wakeKey(): string | undefined {
-    if (this.#queue.hasActive || this.#queue.waiting.size > 0 || this.#volumes.size > 0) return theKey
+    if (this.#isDeciding || this.#queue.hasActive || this.#queue.waiting.size > 0 || this.#volumes.size > 0) return theKey
     this.#changes.clear()
     this.#changedNodes.clear()
     return undefined
