@@ -144,13 +144,14 @@ function FormOf({ text, schema, onText }: FormOfProps) {
 }
 
 function Result({ sent: { isDryRun, text, object, created, error } }: { readonly sent: Sent }) {
+  const session = useSession()
   if (error !== undefined)
     return (
       <>
         <ErrorPanel error={error} title={isDryRun ? 'The server would refuse the object' : 'The server refused the object'} />
         {isPolicyDenial(messageOf(error)) && (
           <p>
-            <a href={routeTo(['policies'])} onClick={() => keepDraft({ object: text, operation: 'CREATE' })}>
+            <a href={routeTo(['policies'])} onClick={() => keepDraft(session, { object: text, operation: 'CREATE' })}>
               Which expression, with which values?
             </a>
           </p>

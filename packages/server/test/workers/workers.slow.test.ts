@@ -132,6 +132,41 @@ describe('a server with two worker processes', () => {
     http2.close()
   })
 
+  test('a removed RoleBinding denies at once, also on a worker that is behind', async () => {
+    const group = 'rbac.authorization.cluster.io'
+    const rbac = `/apis/${group}/v1/namespaces/default`
+    const accounts = '/api/v1/namespaces/default/serviceaccounts'
+    expectStatus(await client.post(accounts, { metadata: { name: 'tenant' } }), 201)
+    const { token } = expectStatus(await client.post(`${accounts}/tenant/token`, { spec: {} }), 201).json['status'] as { token: string }
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get'] }]
+    expectStatus(await client.post(`${rbac}/roles`, { metadata: { name: 'reader' }, rules }), 201)
+    const subjects = [{ kind: 'ServiceAccount', name: 'tenant', namespace: 'default' }]
+    const roleRef = { apiGroup: group, kind: 'Role', name: 'reader' }
+    expectStatus(await client.post(`${rbac}/rolebindings`, { metadata: { name: 'readers' }, subjects, roleRef }), 201)
+    // Connections go to the workers in turn, so each worker has one of a tenant and one of an administrator.
+    const tenants = [0, 1].map(() => new ApiClient({ ...server.access, token }))
+    const admins = [0, 1].map(() => new ApiClient(server.access))
+    const path = configMaps('default', 'shared-0')
+    for (const tenant of tenants) expectStatus(await tenant.get(path), 200)
+    for (const admin of admins) expectStatus(await admin.get('/version'), 200)
+    const [stopped] = server.workers
+    assert.ok(stopped !== undefined)
+    process.kill(stopped, 'SIGSTOP')
+    await until(async () => /^State:\s+T/m.test(readFileSync(`/proc/${stopped}/status`, 'utf8')), Boolean)
+    const probes = admins.map((admin) => admin.get('/version').then(() => admin))
+    const admin = await Promise.race(probes)
+    // More changes than the worker reads before it serves the next request.
+    const data = { text: 'x'.repeat(900_000) }
+    for (let i = 0; i < 6; i++) expectStatus(await admin.post(configMaps('default'), configMapOf(`large-${i}`, { data })), 201)
+    expectStatus(await admin.delete(`${rbac}/rolebindings/readers`), 200)
+    const denied = tenants.map((tenant) => tenant.get(path))
+    expectStatus(await Promise.race(denied), 403)
+    process.kill(stopped, 'SIGCONT')
+    for (const response of await Promise.all(denied)) expectStatus(response, 403)
+    await Promise.all(probes)
+    for (const each of [...tenants, ...admins]) each.close()
+  })
+
   test('a killed worker is replaced: nothing acknowledged is lost', async () => {
     const names: string[] = []
     const [victim] = server.workers

@@ -27,7 +27,7 @@ interface WorkerOptions extends Pick<CommandProcess, 'signals'> {
 export async function runWorker(settings: Settings, options: WorkerOptions): Promise<void> {
   const channel = new PrimaryChannel()
   const { signals } = options
-  // A terminal sends Ctrl-C to all processes; the primary tells when to end.
+  // A terminal sends Ctrl-C to all processes; workers end only when the primary sends `stop`.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) signals.on(signal, () => undefined)
   const start = await channel.start()
   const logger = withWorker(options.logger, start.worker)

@@ -42,7 +42,7 @@ export class Supervisor implements PrimaryRole {
   readonly #running = new Map<number, WorkerProcess>()
   readonly #restarts = new Map<number, NodeJS.Timeout>()
   readonly #failures = new Map<number, number>()
-  /** Undefined where there is no shared memory: then workers ask for each revision. */
+  /** Undefined without shared memory: workers then request each revision from the primary. */
   #revisions = RevisionFile.create()
   #unfollow: (() => void) | undefined
   #parts: PrimaryParts | undefined
@@ -100,7 +100,7 @@ export class Supervisor implements PrimaryRole {
     this.#revisions?.close()
   }
 
-  /** Workers would read an old revision: they are replaced before the commit is acknowledged. */
+  /** Replaces all workers before the commit is acknowledged: they would not see its revision. */
   #endAll(error: unknown): void {
     this.#unfollow?.()
     this.#revisions = undefined

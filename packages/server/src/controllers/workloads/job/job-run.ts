@@ -11,7 +11,7 @@ import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
-import { claimObjects } from '../kit/claim-objects.js'
+import { type ClaimRequest, claimObjects } from '../kit/claim-objects.js'
 import { conditionOf } from '../kit/conditions.js'
 import { createPod, deletePod, inSlowStartBatches } from '../kit/pod-control.js'
 import { isTerminating, readObject, type WorkloadParts } from '../kit/workload-parts.js'
@@ -47,14 +47,13 @@ export interface JobContext {
 const maxPods = 500
 const maxParallel = 50
 
-export const claimPods = ({ parts, writer, names, jobs, pods }: JobContext, job: Job): Promise<readonly Pod[]> =>
-  claimObjects<Pod>(parts, writer, {
-    owner: job,
-    ownerResource: jobs,
-    resource: pods,
-    selector: fromSelectorObject(job.spec?.selector ?? {}),
-    finalizer: names.tracking,
-  })
+export const podClaimOf = ({ names, jobs, pods }: JobContext, job: Job): ClaimRequest<Pod> => ({
+  owner: job,
+  ownerResource: jobs,
+  resource: pods,
+  selector: fromSelectorObject(job.spec?.selector ?? {}),
+  finalizer: names.tracking,
+})
 
 export async function reconcileJob(context: JobContext, key: string, address: ObjectAddress): Promise<Outcome> {
   const { parts, retries } = context
@@ -63,7 +62,7 @@ export async function reconcileJob(context: JobContext, key: string, address: Ob
     retries.delete(key)
     return undefined
   }
-  const pods = await claimPods(context, job)
+  const pods = await claimObjects(parts, context.writer, podClaimOf(context, job))
   const counts = countJobPods(job, pods, context.names)
   const nowMs = parts.engine.clock.now()
   const startTime = job.status?.startTime ?? (isSuspended(job) ? undefined : timeOf(nowMs))
@@ -91,7 +90,7 @@ interface Step {
   /** Deleted pods that do not count. */
   readonly removed?: readonly Pod[]
   readonly ending: Ending | undefined
-  /** Events report the error. */
+  /** First failed write of a pod, which an event has reported. */
   readonly error: unknown
 }
 
@@ -124,7 +123,7 @@ async function advance(context: JobContext, job: Job, { before, counts, nowMs }:
   return { status: isTerminating(job) ? status : await withSuspension(context, job, status, nowMs), removed, ending: undefined, error }
 }
 
-/** The condition Suspended with its event. A resumed Job starts anew. */
+/** Sets the condition Suspended and records its event. A resumed Job gets a new startTime. */
 async function withSuspension({ writer, jobs }: JobContext, job: Job, status: JobStatus, nowMs: number): Promise<JobStatus> {
   const isPaused = isSuspended(job)
   const word = isPaused ? 'suspended' : 'resumed'

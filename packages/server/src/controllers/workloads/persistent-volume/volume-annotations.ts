@@ -39,3 +39,6 @@ export const classNameOf = (identity: Identity, object: PersistentVolume | Persi
 /** A claim without class, which gets the default class; an empty class name asks for volumes without class. */
 export const hasNoClass = (identity: Identity, claim: PersistentVolumeClaim): boolean =>
   annotationOf(identity, claim, 'betaClass') === undefined && claim.spec?.storageClassName === undefined
+
+export const isFullyBound = (identity: Identity, claim: PersistentVolumeClaim): boolean =>
+  (claim.spec?.volumeName ?? '') !== '' && annotationOf(identity, claim, 'bindCompleted') !== undefined

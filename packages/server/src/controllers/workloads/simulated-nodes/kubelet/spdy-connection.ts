@@ -31,12 +31,12 @@ function uint32(value: number): Buffer {
 }
 
 /** Compression dictionary of SPDY/3: words, each after its length. */
-const dictionary = Buffer.concat([
+export const dictionary = Buffer.concat([
   ...dictionaryWords.flatMap((word) => [uint32(word.length), Buffer.from(word)]),
   Buffer.from(dictionaryEnd),
 ])
 
-export type StreamHeaders = { readonly [name: string]: string | undefined }
+type StreamHeaders = { readonly [name: string]: string | undefined }
 
 const frameTypes = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 }
 const fin = 1
