@@ -7,7 +7,7 @@ import { type Diagnosis, fitMessage, type NodeRefusal } from './find-node.js'
 import type { NodeState, PlacedPod } from './node-state.js'
 import type { Cluster, NodeFilter, PendingPod, Refusal } from './plugins/plugin.js'
 
-interface PreemptionContext {
+export interface PreemptionContext {
   readonly cluster: Cluster
   readonly diagnosis: Diagnosis
   /** Undefined: the pod was refused before any node was judged. */
