@@ -159,11 +159,26 @@ describe('a server with two worker processes', () => {
     const data = { text: 'x'.repeat(900_000) }
     for (let i = 0; i < 6; i++) expectStatus(await admin.post(configMaps('default'), configMapOf(`large-${i}`, { data })), 201)
     expectStatus(await admin.delete(`${rbac}/rolebindings/readers`), 200)
-    const denied = tenants.map((tenant) => tenant.get(path))
-    expectStatus(await Promise.race(denied), 403)
-    process.kill(stopped, 'SIGCONT')
-    for (const response of await Promise.all(denied)) expectStatus(response, 403)
-    await Promise.all(probes)
+    // On a slow machine the primary has ended the stopped worker meanwhile; its clients then get no response.
+    const denied = tenants.map((tenant) =>
+      tenant.get(path).then(
+        ({ status }) => status,
+        () => 'no response',
+      ),
+    )
+    assert.ok([403, 'no response'].includes(await Promise.race(denied)))
+    if (isRunning(stopped)) process.kill(stopped, 'SIGCONT')
+    const outcomes = await Promise.all(denied)
+    assert.ok(outcomes.includes(403))
+    assert.deepEqual(
+      outcomes.filter((outcome) => outcome !== 403 && outcome !== 'no response'),
+      [],
+    )
+    await Promise.allSettled(probes)
+    await until(
+      async () => server.workers.length,
+      (count) => count === 2,
+    )
     for (const each of [...tenants, ...admins]) each.close()
   })
 
