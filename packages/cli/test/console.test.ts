@@ -52,6 +52,10 @@ describe('clusterctl console', () => {
       assert.equal((await get({ authorization: `Bearer ${token}` })).status, 200)
       assert.equal((await get()).status, 401)
       assert.equal((await get({ authorization: `Bearer ${token}`, origin: 'https://evil.example' })).status, 403)
+      const asViewer = { authorization: `Bearer ${token}`, 'impersonate-user': 'viewer' }
+      assert.equal((await get(asViewer)).status, 403, 'the user of the headers')
+      assert.equal((await get({ ...asViewer, 'impersonate-group': 'system:masters' })).status, 200)
+      assert.equal((await get({ authorization: `Bearer ${token}`, 'impersonate-group': 'system:masters' })).status, 400)
       const rebound = await new Promise((resolve, reject) =>
         request(`${origin}/console/`, { headers: { host: 'evil.example' } }, (response) => resolve(response.resume().statusCode))
           .on('error', reject)
@@ -92,6 +96,20 @@ test('the commands of docs/console.md run', async () => {
   } finally {
     opened.close()
     printed.close()
+    await server.close({ immediately: true })
+  }
+})
+
+test('a proxy that impersonates a user does not let requests choose another one', async () => {
+  const server = await startServer()
+  const command = clientFor(server).follow('proxy --port=0 --as=viewer --as-group=system:masters')
+  try {
+    const address = /Starting to serve on (\S+)\n/.exec(await command.until(/Starting to serve on \S+\n/))?.[1] ?? ''
+    const get = (headers = {}): Promise<Response> => fetch(`http://${address}/api/v1/namespaces/default`, { headers })
+    assert.equal((await get()).status, 200)
+    assert.equal((await get({ 'impersonate-user': 'admin' })).status, 403)
+  } finally {
+    command.close()
     await server.close({ immediately: true })
   }
 })

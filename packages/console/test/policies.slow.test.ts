@@ -40,7 +40,7 @@ data: {most: "9"}
 describe('console: policies', { skip: chromiumFound.skip }, () => {
   let started: Console
   before(async () => {
-    started = await startConsole(['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true'])
+    started = await startConsole({ flags: ['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true'] })
     const { client } = started.embedded
     await client.post('/api/v1/namespaces', { metadata: { name: 'shop', labels: { env: 'live' } } })
     const create = async (name: string, spec: object): Promise<void> => {

@@ -131,7 +131,7 @@ const indentUnit = 2
 export const prettyJson = (compact: string): string => printAt(compact, 0)
 
 /** Indents a fragment that begins at depth `from`. Throws 406 if the text would have too much indentation. */
-export function printAt(compact: string, from: number): string {
+function printAt(compact: string, from: number): string {
   beginText()
   const parts: string[] = []
   let depth = from

@@ -138,7 +138,7 @@ function YamlField({ label, value, onInput }: YamlFieldProps) {
       <textarea
         id={id}
         class="yaml-field"
-        rows={16}
+        rows={12}
         spellcheck={false}
         wrap="off"
         value={value}

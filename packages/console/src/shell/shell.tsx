@@ -11,7 +11,7 @@ import { visibleText } from '../ui/visible-text.js'
 import { Guarded } from './guarded.js'
 import { Home } from './home.js'
 import { KindList } from './kind-list.js'
-import { Notices } from './notices.js'
+import { focusNotice, Notices } from './notices.js'
 import { pages } from './pages.js'
 import { findResource, type Route, routeTo } from './route.js'
 import { useRoute } from './use-route.js'
@@ -108,7 +108,7 @@ function useShortcuts(showKinds: () => void): void {
       } else if (key === 'g') {
         event.preventDefault()
         showKinds()
-      }
+      } else if (key === 'u') focusNotice()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)

@@ -89,7 +89,11 @@ describe('a server with two worker processes', () => {
     const path = configMaps('default', 'counted')
     for (let i = 0; i < 10; i++) expectStatus(await client.get(path), 404)
     for (let i = 0; i < 2; i++) {
-      const metrics = readMetrics(expectStatus(await client.get('/metrics'), 200).text)
+      // A busy process is left out when it does not respond in time.
+      const metrics = await until(
+        async () => readMetrics(expectStatus(await client.get('/metrics'), 200).text),
+        ({ samples }) => samples.filter(({ name }) => name === 'process_resident_memory_bytes').length === 3,
+      )
       assert.equal(metrics.sum('apiserver_request_total', { code: '404', resource: 'configmaps', verb: 'GET' }), 10)
       assert.equal(metrics.sum('apiserver_worker_processes'), 2)
       assert.equal(metrics.sum('leader_election_master_status'), 1)
@@ -188,6 +192,35 @@ describe('a server with two worker processes', () => {
     }
   })
 
+  test('a worker that is stopped is replaced; connections that wait for it go to the other', async () => {
+    const [stopped] = server.workers
+    assert.ok(stopped !== undefined)
+    process.kill(stopped, 'SIGSTOP')
+    // Connections go to the workers in turn, so some of these wait for the stopped one.
+    const responses = await Promise.all(Array.from({ length: 6 }, () => client.get('/readyz?verbose')))
+    for (const response of responses) assert.match(expectStatus(response, 200).text, /^\[\+\]worker-[12]-of-2 ok$/m)
+    await until(async () => server.workers.length === 2 && !server.workers.includes(stopped), Boolean)
+    assert.match(server.stderr, /"silentMs":\d+.*the worker process does not respond; ending it/)
+  })
+
+  test('componentstatuses shows the workers with their process ids', async () => {
+    const statuses = async () => {
+      const { items } = expectStatus(await client.get('/api/v1/componentstatuses'), 200).json
+      return items
+        .filter(({ metadata }) => metadata.name.startsWith('worker-'))
+        .map(({ metadata, ...item }) => {
+          const [{ status, message }] = item['conditions'] as [{ readonly status: string; readonly message: string }]
+          return [metadata.name, status, message]
+        })
+    }
+    const shown = await until(statuses, (rows) => rows.every(([, status]) => status === 'True'))
+    assert.deepEqual(
+      shown.map(([name]) => name),
+      ['worker-1', 'worker-2'],
+    )
+    assert.deepEqual(shown.map(([, , message]) => message).toSorted(), server.workers.map((pid) => `process ${pid}`).toSorted())
+  })
+
   test('when the primary is killed, its workers end with one line each', async () => {
     const workers = server.workers
     server.signal('SIGKILL')
@@ -228,7 +261,7 @@ describe('a server with two worker processes', () => {
     await until(async () => outcomes.length, Boolean)
     assert.deepEqual(outcomes, ['200'])
     server.signal('SIGKILL')
-    const next = await ServerProcess.start({ dataDir, flags: ['--workers=2', '--shutdown-delay-duration=5s'] })
+    const next = await ServerProcess.start({ dataDir, flags: ['--workers=2', '--shutdown-delay-duration=10s'] })
     expectStatus(await next.client.put(path, configMapOf('old', { data: { changed: 'yes' } })), 200)
     process.kill(stopped, 'SIGCONT')
     await Promise.all(requests)
