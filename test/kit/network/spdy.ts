@@ -3,13 +3,7 @@
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
-import { dictionary } from '../../../packages/server/src/controllers/workloads/simulated-nodes/kubelet/spdy-connection.js'
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
+import { dictionary, uint32 } from '../../../packages/server/src/controllers/workloads/simulated-nodes/kubelet/spdy-connection.js'
 
 type Headers = { readonly [name: string]: string }
 

@@ -24,7 +24,7 @@ interface DrainOptions {
 export interface SimulatedNodes {
   /** Creates nodes, and resolves with their names when they are ready. */
   add(template?: SimulatedNodeTemplate): Promise<readonly string[]>
-  /** Cordons the node and evicts its pods, except pods of DaemonSets. Resolves when the pods are gone. */
+  /** Cordons the node and evicts its pods, except pods of DaemonSets. Resolves when the pods are deleted. */
   drain(name: string, options?: DrainOptions): Promise<void>
   /** Default: `Silent`. */
   fail(name: string, failure?: NodeFailure): Promise<void>

@@ -1,4 +1,4 @@
-// Replicas that the metrics of an autoscaler ask for: the highest proposal, the current values, and the first error.
+// Replicas that the metrics of an autoscaler propose: the highest proposal, the current values, and the first error.
 
 import type { CompiledLabelSelector, LabelSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'

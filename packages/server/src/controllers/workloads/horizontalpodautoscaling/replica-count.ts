@@ -1,4 +1,4 @@
-// Number of replicas that a metric asks for, with the rules for pods that are not ready or have no metrics. Values are milli-units.
+// Number of replicas that a metric proposes, with the rules for pods that are not ready or have no metrics. Values are milli-units.
 
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { parseQuantity, quantityMilliValue } from '@cluster-apiserver/api/schema/quantity.js'

@@ -36,7 +36,7 @@ export const annotationOf = (identity: Identity, { metadata }: ApiObject, name: 
 export const classNameOf = (identity: Identity, object: PersistentVolume | PersistentVolumeClaim): string =>
   annotationOf(identity, object, 'betaClass') ?? object.spec?.storageClassName ?? ''
 
-/** A claim without class, which gets the default class; an empty class name asks for volumes without class. */
+/** A claim without class, which gets the default class; an empty class name means a volume without class. */
 export const hasNoClass = (identity: Identity, claim: PersistentVolumeClaim): boolean =>
   annotationOf(identity, claim, 'betaClass') === undefined && claim.spec?.storageClassName === undefined
 

@@ -1,4 +1,4 @@
-// The cluster as plugins see it: the index, and objects that are read from the store when a plugin asks for them.
+// The cluster as plugins see it: the index, and objects that are read from the store when a plugin needs them.
 
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { GroupName } from '@cluster-apiserver/api/api/identity.js'

@@ -53,7 +53,7 @@ export async function findNode(
     return { diagnosis: { refusals: new Map(), message: refused, plugins: new Set(plugins) }, judge: undefined }
   }
   const judge = (node: NodeState): NodeRefusal | undefined => judgeNode(prepared.filters, { pending, nominated, node })
-  // A pod that preempted others fits on its nominated node as soon as they are gone.
+  // A pod that preempted others fits on its nominated node as soon as they are deleted.
   const nominatedNode = cluster.node(pending.pod.status?.nominatedNodeName ?? '')
   if (nominatedNode !== undefined && judge(nominatedNode) === undefined) return { node: nominatedNode }
   const nodes = namedNodes(cluster, prepared.nodeNames)

@@ -38,7 +38,7 @@ export interface PodShape {
   readonly labels: Labels
   readonly priority: number
   readonly requests: Amounts
-  /** Requests with a small amount for containers that ask for none, for scores. */
+  /** Requests for scores: a container without a request counts with a default amount. */
   readonly scoredCpu: number
   readonly scoredMemory: number
   readonly ports: readonly HostPort[]
