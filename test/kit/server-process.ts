@@ -21,7 +21,7 @@ interface ProcessOptions {
 }
 
 /** Process ids of the children of a process; none if it has ended. */
-export function childrenOf(pid: number): readonly number[] {
+function childrenOf(pid: number): readonly number[] {
   return unlessEnded([], () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number))
 }
 

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { findConflicts } from '../src/change/object-changes.js'
 import { KindSchema } from '../src/editor/kind-schema.js'
 import { lineOfField, readFieldPath, scanYaml } from '../src/editor/scan-yaml.js'
+import { yamlLines } from '../src/object/yaml-lines.js'
 import { currentDraft, keepDraft } from '../src/policies/draft.js'
 import { Session } from '../src/session/session.js'
 import type { Row, RowChange } from '../src/table/live-table.js'
@@ -78,6 +79,17 @@ describe('hostile YAML', () => {
     assert.equal(block[400]?.path.length, 300)
   })
 
+  test('an object that is nested deeply is shown up to a limit', () => {
+    for (const inner of [Array.from({ length: 300_000 }, () => 1), 'a\n'.repeat(300_000)]) {
+      let value: unknown = inner
+      for (let depth = 0; depth < 900; depth++) value = { a: value }
+      const lines = yamlLines({ spec: value } as never)
+      assert.match(lines.at(-1)?.value ?? '', /the rest is not shown/)
+      assert.ok(lines.reduce((sum, { indent, path }) => sum + indent + path.length, 0) < 34 << 20)
+    }
+    assert.equal(yamlLines({ lines: 'a\n'.repeat(30_000) }).length, 30_001)
+  })
+
   test('a long path in an error of the server is cut', () => {
     assert.equal(readFieldPath(`data${'['.repeat(500_000)}`)[0], 'data')
     assert.equal(lineOfField(scanYaml('a:\n'.repeat(1000)), readFieldPath('a.'.repeat(500_000))), 0)
@@ -122,7 +134,7 @@ test('the policies page begins with the draft of the same user only', () => {
 test('a schema does not have the fields that every JavaScript object inherits', async () => {
   const schema = {
     type: 'object',
-    properties: { spec: { type: 'string' } },
+    properties: { spec: { type: 'string' }, mode: { type: 'object', enum: [{ toString: 1, valueOf: 1 }] } },
     'x-kubernetes-group-version-kind': [{ group: '', version: 'v1', kind: 'Thing' }],
     'x-cluster-group-version-kind': [{ group: '', version: 'v1', kind: 'Thing' }],
   }
@@ -130,5 +142,7 @@ test('a schema does not have the fields that every JavaScript object inherits', 
   const kind = { group: '', version: 'v1', kind: 'Thing' } as Parameters<typeof KindSchema.load>[1]
   const loaded = await KindSchema.load(session, kind, new AbortController().signal)
   assert.equal(loaded?.explain(['spec'])?.type, 'string')
+  assert.deepEqual(loaded?.enumAt(['mode']), ['{"toString":1,"valueOf":1}'])
+  assert.deepEqual(loaded?.explain(['mode'])?.facts, [['one of', '{"toString":1,"valueOf":1}']])
   for (const name of ['constructor', '__proto__', 'toString']) assert.equal(loaded?.explain([name]), undefined)
 })

@@ -53,6 +53,7 @@ import { createProxyUpstreams, type ProxyUpstreams } from './create-proxy-upstre
 import type { WebhookParts } from './create-webhooks.js'
 import { metricSources } from './metrics/metric-sources.js'
 import type { Outbound } from './outbound.js'
+import { awaitChanges } from './processes/await-changes.js'
 import { type OpenPort, openWorkersPort } from './processes/open-workers-port.js'
 import { servingFilters } from './serving-options.js'
 import type { StartContext } from './start-context.js'
@@ -142,6 +143,7 @@ export async function createListener(context: StartContext, parts: ListenerParts
       ...(await servingFilters(serving, () => state.isShuttingDown)),
       clientTimeout,
       ...(settings.gates('APIResponseCompression') ? [] : [refuseCompression]),
+      ...(role?.kind === 'worker' ? [awaitChanges(engine.store)] : []),
       authentication({
         authenticators: access.authenticators,
         anonymous: settings.anonymousAuth ? anonymous : undefined,
@@ -174,10 +176,11 @@ export async function createListener(context: StartContext, parts: ListenerParts
 }
 
 function endpointsOf(
-  { settings, cleanup, testkit }: StartContext,
+  context: StartContext,
   { engine, state, workers, extensions, outbound, webhooks: { recorder } }: ListenerParts,
   { metrics, proxyUpstreams }: { readonly metrics: ServerMetrics; readonly proxyUpstreams: ProxyUpstreams },
 ): Endpoints {
+  const { settings, cleanup, testkit } = context
   const version = versionDocument()
   const aggregationLayer = new AggregationLayer({
     ...extensions,
@@ -199,7 +202,7 @@ function endpointsOf(
       backends: proxyUpstreams,
       interception: testkit?.requestFaults,
     },
-    health: createHealthChecks(settings, engine, state),
+    health: createHealthChecks(context, engine, state),
     metrics,
     profiles: settings.profiling ? new Profiles() : undefined,
     reviews: recorder === undefined ? undefined : () => recorder.text(),
@@ -225,8 +228,9 @@ function openIdConfig({ authentication }: Settings, { issuer }: Engine, state: S
   return { issuer, keysAddress: authentication.serviceAccounts.jwksUri, address: () => state.address }
 }
 
-const createHealthChecks = ({ identity, storageCheckTimeouts, timeouts }: Settings, { store }: Engine, state: ServerState): HealthChecks =>
-  healthChecks(
+function createHealthChecks({ settings, role }: StartContext, { store }: Engine, state: ServerState): HealthChecks {
+  const { identity, storageCheckTimeouts, timeouts, workers } = settings
+  const checks = healthChecks(
     {
       storeProblem: () => store.check(storageCheckTimeouts.healthMs),
       storeReadinessProblem: () => store.check(storageCheckTimeouts.readinessMs),
@@ -236,6 +240,10 @@ const createHealthChecks = ({ identity, storageCheckTimeouts, timeouts }: Settin
     },
     identity,
   )
+  if (role?.kind !== 'worker') return checks
+  // `/readyz?verbose` shows which worker has responded.
+  return { ...checks, readyz: [...checks.readyz, { name: `worker-${role.number}-of-${workers}`, problem: () => undefined }] }
+}
 
 interface StartedTracing {
   readonly hooks: readonly RequestHooks[]

@@ -314,7 +314,7 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
 
 const maxResponseLength = 1024 * 1024
 
-export async function forwardUpgrade(session: Session, { request, downstream, head }: UpgradeRequest, path: string): Promise<void> {
+async function forwardUpgrade(session: Session, { request, downstream, head }: UpgradeRequest, path: string): Promise<void> {
   const controller = new AbortController()
   const onClose = (): void => controller.abort()
   downstream.once('close', onClose)

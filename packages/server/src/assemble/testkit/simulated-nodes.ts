@@ -16,7 +16,7 @@ export type NodeFailure = (typeof failures)[number]
 
 const failures = ['Silent', 'NotReady', 'DiskPressure', 'MemoryPressure', 'PIDPressure'] as const
 
-export interface DrainOptions {
+interface DrainOptions {
   /** Time after which `drain` rejects. Default: 30 s. */
   readonly timeoutMs?: number
 }

@@ -5,7 +5,7 @@ import cluster from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { mergeFamilies } from '../../assemble/metrics/merge-families.js'
-import type { PrimaryParts, PrimaryRole } from '../../assemble/processes/process-role.js'
+import type { PrimaryParts, PrimaryRole, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import { StartupError } from '../../options/startup-error.js'
 import { RevisionFile } from '../../storage/primary/revision-file.js'
@@ -22,8 +22,10 @@ interface SupervisorOptions {
 
 const checkMs = 1_000
 const checksBetweenReleases = 30
-/** A worker that is silent for this long is replaced: it is stopped, or blocks its event loop. */
-const maxSilentMs = 15_000
+/** A worker that is silent for this long is replaced: it is stopped, or blocks its event loop. Workers send a frame every second. */
+const maxSilentMs = 10_000
+/** A worker that is silent for this long is shown as unhealthy. */
+const unhealthySilentMs = 3_000
 const maxStartMs = 120_000
 const minRestartMs = 100
 const maxRestartMs = 5_000
@@ -45,6 +47,8 @@ export class Supervisor implements PrimaryRole {
   #endpoint: AddressInfo | undefined
   #timer: NodeJS.Timeout | undefined
   #checkedMs = performance.now()
+  /** End of the last suspension of this process: signs of life before it are not read yet. */
+  #resumedMs = 0
   #checks = 0
   #isStopping = false
   #onEmpty: (() => void) | undefined
@@ -143,6 +147,7 @@ export class Supervisor implements PrimaryRole {
         worker.kill()
       },
       collect: () => this.#collect(),
+      statuses: () => this.#statuses(),
     })
     this.#running.set(number, worker)
     child.once('exit', (code, signal) => {
@@ -186,22 +191,29 @@ export class Supervisor implements PrimaryRole {
 
   #check(): void {
     const nowMs = performance.now()
-    const isLate = nowMs - this.#checkedMs > 3 * checkMs
+    if (nowMs - this.#checkedMs > 3 * checkMs) this.#resumedMs = nowMs
     this.#checkedMs = nowMs
     // A process that ended with the previous primary left its entry in the table of readers.
     if (++this.#checks % checksBetweenReleases === 0) this.#parts?.storage.releaseDeadReaders()
-    // This process was suspended: signs of life of the workers are not read yet.
-    if (isLate) return
     for (const worker of this.#running.values()) {
-      const limitMs = worker.isReady ? maxSilentMs : maxStartMs
-      if (worker.silentMs <= limitMs) continue
-      const { number, pid } = worker
-      this.#options.logger.error(
-        { worker: number, pid, silentMs: Math.round(worker.silentMs) },
-        'the worker process does not respond; ending it',
-      )
+      const { number, pid, isReady } = worker
+      const silentMs = this.#silentMs(worker)
+      if (silentMs <= (isReady ? maxSilentMs : maxStartMs)) continue
+      this.#options.logger.error({ worker: number, pid, silentMs: Math.round(silentMs) }, 'the worker process does not respond; ending it')
       worker.kill()
     }
+  }
+
+  #silentMs({ lastFrameMs }: WorkerProcess): number {
+    return performance.now() - Math.max(lastFrameMs, this.#resumedMs)
+  }
+
+  #statuses(): readonly WorkerStatus[] {
+    return Array.from({ length: this.#options.workers }, (_, i) => {
+      const worker = this.#running.get(i + 1)
+      const problem = worker?.isReady !== true ? 'starting' : this.#silentMs(worker) > unhealthySilentMs ? 'does not respond' : undefined
+      return { name: `worker-${i + 1}`, isHealthy: problem === undefined, message: problem ?? `process ${worker?.pid}` }
+    })
   }
 
   async #collect(): Promise<readonly Family[]> {

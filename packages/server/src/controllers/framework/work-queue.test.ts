@@ -53,6 +53,19 @@ test('a key is queued once, and runs again if it is added while it runs', async 
   assert.deepEqual(started, ['a', 'b', 'a'])
 })
 
+test('a run may queue other keys', async () => {
+  const started: string[] = []
+  const { queue } = setUp({
+    work: async (key) => {
+      started.push(key)
+      return key === 'a' ? { keys: ['b', 'c', 'b'] } : undefined
+    },
+  })
+  queue.add('a')
+  await flushTurns()
+  assert.deepEqual(started, ['a', 'b', 'c'])
+})
+
 test('runs all keys, at most `concurrency` at a time', async () => {
   let running = 0
   let maxRunning = 0

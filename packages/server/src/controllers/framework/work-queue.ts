@@ -1,13 +1,14 @@
 // Work queue of keys: each is queued once and runs once at a time; failures back off; a full queue drops keys and calls `onOverflow`.
 
 import { systemTimers, type Timers } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import { QueueCounters, type QueueState } from './queue-metrics.js'
 import { budgetOf } from './timers.js'
 
-/** When to process the key again: never (undefined), after a delay, or with back-off as after a failure (`'again'`). */
-export type Outcome = undefined | 'again' | { readonly afterMs: number }
+/** When to process the key again: never (undefined), after a delay, or with back-off as after a failure (`'again'`); or other keys to process. */
+export type Outcome = undefined | 'again' | { readonly afterMs: number } | { readonly keys: readonly string[] }
 
 export interface BackOff {
   readonly firstMs: number
@@ -193,7 +194,8 @@ export class WorkQueue {
       else {
         this.#failures.delete(key)
         isDone = true
-        retryMs = outcome?.afterMs
+        if (outcome !== undefined && 'keys' in outcome) for (const each of outcome.keys) this.add(each)
+        else retryMs = outcome?.afterMs
       }
     } catch (thrown) {
       retryMs = this.#nextDelayOf(key)
@@ -225,7 +227,7 @@ export class WorkQueue {
 
   #isNewFailure(key: string, thrown: unknown): boolean {
     const failures = this.#failures.get(key)
-    const reason = shorten(thrown instanceof Error ? thrown.message : String(thrown), maxReasonLength)
+    const reason = shorten(errorMessage(thrown), maxReasonLength)
     if (failures === undefined || failures.reason === reason) return failures === undefined
     failures.reason = reason
     return true

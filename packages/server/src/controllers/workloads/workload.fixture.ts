@@ -1,5 +1,6 @@
 // Workload controllers on an engine without admission and with fake timers; the test acts as the kubelets.
 
+import type { CallOptions } from '@cluster-apiserver/api/api/call.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
@@ -12,7 +13,7 @@ import { createTestEngine } from '../framework/engine.fixture.js'
 import { ignoreErrors, internalCall, internalDelete, internalPatch, notFoundCodes } from '../framework/internal-call.js'
 import { FakeTimers, flushTurns } from '../framework/timers.fixture.js'
 import type { Controller } from '../leader-election/leader-election.js'
-import { readAll } from './kit/workload-parts.js'
+import { readAll, type WorkloadFlags } from './kit/workload-parts.js'
 import { startWorkloads } from './start-workloads.js'
 import type { WorkloadName } from './workload-table.js'
 
@@ -25,14 +26,14 @@ export interface WorkloadCluster {
   create(group: string, plural: string, object: object): Promise<void>
   /** Merge patch. */
   patch(target: Target, patch: object, subresource?: string): Promise<void>
-  remove(target: Target): Promise<void>
+  remove(target: Target, options?: CallOptions): Promise<void>
   list<T extends ApiObject>(group: string, plural: string): readonly T[]
   /** Sets phase and readiness of a pod, unless it was deleted meanwhile. */
   setPod(pod: Pod, phase: 'Running' | 'Failed', isReady: boolean): Promise<void>
   /** Waits until no controller has work, and lets `ms` pass. */
   settle(ms?: number): Promise<void>
-  /** Replaces the controllers by new ones, which have no state in memory. */
-  restart(): Promise<void>
+  /** Stops the controllers and starts others, which know nothing. `whileStopped`: changes that no controller sees. */
+  restart(whileStopped?: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -43,7 +44,11 @@ export interface Target {
 }
 
 /** `gates`: feature gates that are on besides the defaults. */
-export async function workloadCluster(names: readonly WorkloadName[], gates: readonly string[] = []): Promise<WorkloadCluster> {
+export async function workloadCluster(
+  names: readonly WorkloadName[],
+  gates: readonly string[] = [],
+  flags?: WorkloadFlags,
+): Promise<WorkloadCluster> {
   const timers = new FakeTimers()
   const clock = { now: () => startMs + timers.now() }
   const { engine: plain, catalog, catalogs } = await createTestEngine('kubernetes', clock)
@@ -51,9 +56,10 @@ export async function workloadCluster(names: readonly WorkloadName[], gates: rea
   const isOn = (gate: string): boolean => gates.includes(gate) || plain.gates(gate)
   const engine = { ...plain, gates: isOn, randomSuffix: () => String(++suffixes).padStart(5, '0') }
   const parts: ControllerParts = { engine, catalogs, logger: silentLogger, timers }
-  let controller: Controller = startWorkloads(() => parts, names)
+  const start = (): Controller => startWorkloads(() => parts, names, { flags })
+  let controller = start()
   const find = (group: string, plural: string): Resource => {
-    const resource = catalog.find(group, 'v1', plural)
+    const resource = catalog.find(group, 'v1', plural) ?? catalog.find(group, 'v1alpha1', plural)
     if (resource === undefined) throw new Error(`${plural} are not served`)
     return resource
   }
@@ -79,8 +85,8 @@ export async function workloadCluster(names: readonly WorkloadName[], gates: rea
     patch: async (target, patch, subresource) => {
       await internalPatch(engine, { ...targetOf(target), ...(subresource === undefined ? {} : { subresource }) }, patch)
     },
-    remove: async (target) => {
-      await internalDelete(engine, targetOf(target))
+    remove: async (target, options = {}) => {
+      await internalDelete(engine, { ...targetOf(target), options })
     },
     list: (group, plural) => {
       const range = rangeOf(group, plural)
@@ -97,9 +103,10 @@ export async function workloadCluster(names: readonly WorkloadName[], gates: rea
       await timers.advance(ms)
       await untilIdle()
     },
-    restart: async () => {
+    restart: async (whileStopped) => {
       await controller.close()
-      controller = startWorkloads(() => parts, names)
+      await whileStopped?.()
+      controller = start()
     },
     close: () => controller.close(),
   }

@@ -8,6 +8,7 @@ import type { CSIDriver, VolumeAttachment } from '@cluster-apiserver/api/resourc
 import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController, type Run } from '../../framework/controller.js'
 import { ignoreErrors, notFoundOrConflict } from '../../framework/internal-call.js'
+import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
 import { claimNamesOf, isFinishedPod } from '../kit/pod-state.js'
 import { addressOfKey, isTerminating, readAll, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
@@ -19,7 +20,7 @@ const volumeTexts = ['"persistentVolumeClaim"', '"ephemeral"'].map((text) => Buf
 /** Delay until a pod whose claims are not bound is checked again. */
 const unboundMs = 5000
 
-/** Keys: `pod/<namespace>/<name>` attaches, `node/<name>` detaches and reports. */
+/** Keys: `pod/<namespace>/<name>` attaches, `node/<name>` detaches, reports and queues pods without their attachments. */
 export const attachDetach = (parts: WorkloadParts): Controller => {
   const writer = new Writer(parts, 'attachdetach-controller')
   return new KeyedController(parts, {
@@ -29,8 +30,15 @@ export const attachDetach = (parts: WorkloadParts): Controller => {
     sources: (catalog) => {
       const resources = resourcesIn(catalog, parts)
       if (resources === undefined) return []
-      const { pods, attachments } = resources
+      const { pods, nodes, attachments } = resources
       return [
+        {
+          // Pods may name a node before it exists.
+          resource: nodes,
+          namespace: '',
+          onlyChanges: true,
+          keyOf: ({ key }, type) => (type === 'ADDED' ? `node/${partsOf(nodes, key).name}` : undefined),
+        },
         {
           resource: pods,
           namespace: '',
@@ -57,8 +65,7 @@ export const attachDetach = (parts: WorkloadParts): Controller => {
       const context = { parts, writer, resources, run }
       const name = key.slice(slash + 1)
       if (key.slice(0, slash) === 'pod') return attach(context, name)
-      await reconcileNode(context, name)
-      return undefined
+      return reconcileNode(context, name)
     },
   })
 }
@@ -99,7 +106,7 @@ function csiVolumes({ parts, resources }: Context, pod: Pod): readonly (Persiste
   })
 }
 
-async function attach(context: Context, key: string): Promise<undefined | { readonly afterMs: number }> {
+async function attach(context: Context, key: string): Promise<Outcome> {
   const { parts, writer, resources } = context
   const pod = readObject<Pod>(parts, addressOfKey(resources.pods, key))
   const nodeName = pod?.spec?.nodeName ?? ''
@@ -120,8 +127,8 @@ const needsAttach = ({ parts, resources }: Context, { spec }: PersistentVolume):
   readObject<CSIDriver>(parts, { resource: resources.drivers, namespace: '', name: spec?.csi?.driver ?? '' })?.spec?.attachRequired !==
   false
 
-/** Deletes attachments that no pod of the node uses, and writes `volumesAttached`. */
-async function reconcileNode(context: Context, nodeName: string): Promise<void> {
+/** Deletes attachments that no pod of the node uses, and writes `volumesAttached`. Returns the keys of pods whose attachments are missing. */
+async function reconcileNode(context: Context, nodeName: string): Promise<Outcome> {
   const { parts, writer, resources, run } = context
   const node = readObject<Node>(parts, { resource: resources.nodes, namespace: '', name: nodeName })
   const isOurs = ({ metadata, spec }: VolumeAttachment): boolean =>
@@ -129,22 +136,24 @@ async function reconcileNode(context: Context, nodeName: string): Promise<void> 
   const attachments = [...readAll<VolumeAttachment>(parts, resources.attachments, '')].filter(isOurs)
   const { identity } = parts.engine
   const before = node?.status?.volumesAttached ?? []
-  if (attachments.length === 0 && before.length === 0) return
   const pods = (await podsOnNode(parts, resources.pods, { node: nodeName, run })).filter((pod) => !isFinishedPod(pod))
   const podsOf = new Map<string, Pod[]>()
+  const keys = new Set<string>()
   for (const pod of pods)
-    for (const volume of csiVolumes(context, pod))
-      if (volume !== undefined) {
-        const name = attachmentName(volume, nodeName)
-        podsOf.set(name, [...(podsOf.get(name) ?? []), pod])
-      }
+    for (const volume of csiVolumes(context, pod)) {
+      const name = volume === undefined ? '' : attachmentName(volume, nodeName)
+      if (volume !== undefined) podsOf.set(name, [...(podsOf.get(name) ?? []), pod])
+      const isMissing =
+        volume === undefined || (needsAttach(context, volume) && !attachments.some(({ metadata }) => metadata?.name === name))
+      if (isMissing) keys.add(`pod/${pod.metadata?.namespace}/${pod.metadata?.name}`)
+    }
   const attached: VolumeAttachment[] = []
   for (const attachment of attachments) {
     if (!podsOf.has(attachment.metadata?.name ?? '')) {
       if (!isTerminating(attachment)) await ignoreErrors(notFoundOrConflict, writer.delete(resources.attachments, attachment))
     } else if (attachment.status?.attached === true) attached.push(attachment)
   }
-  if (node === undefined) return
+  if (node === undefined) return undefined
   const reported = before.filter(({ name }) => name?.startsWith(attachedVolumePrefix(identity)) !== true)
   const fresh: { readonly volumeName: string; readonly pods: readonly Pod[] }[] = []
   for (const { metadata, spec } of attached) {
@@ -164,4 +173,5 @@ async function reconcileNode(context: Context, nodeName: string): Promise<void> 
         reason: 'SuccessfulAttachVolume',
         message: `AttachVolume.Attach succeeded for volume "${volumeName}" `,
       })
+  return { keys: [...keys] }
 }

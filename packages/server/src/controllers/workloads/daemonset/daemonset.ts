@@ -10,25 +10,17 @@ import type { Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.
 import { everything } from '../../../objects/list/selection.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
-import { KeyedController, type Run, type Source } from '../../framework/controller.js'
+import { KeyedController, type Source } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { claimObjects } from '../kit/claim-objects.js'
+import { adoptersOf, type ClaimRequest, claimObjects } from '../kit/claim-objects.js'
 import { withoutZeros } from '../kit/conditions.js'
 import { snapshotOf, sortRevisions, syncRevision } from '../kit/controller-revisions.js'
 import { dependentsSource, orphanOf, ownersSource } from '../kit/owner-keys.js'
 import { createPod, deletePod, inSlowStartBatches, podOfTemplate } from '../kit/pod-control.js'
 import { untilNextAvailableMs } from '../kit/pod-state.js'
-import {
-  addressOfKey,
-  controllerRefOf,
-  isTerminating,
-  readAll,
-  readObject,
-  type WorkloadParts,
-  workloadBackOff,
-} from '../kit/workload-parts.js'
+import { addressOfKey, isTerminating, readAll, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { type DaemonPlan, type Deletion, daemonStatus, type PlanInput, planNodes, planRollingUpdate } from './daemon-plan.js'
 import { type Eligibility, eligibilityOf, hashLabel, podsByNode, templateForNode } from './daemon-pods.js'
@@ -67,13 +59,16 @@ export const daemonSets = (parts: WorkloadParts): Controller => {
       const { sets, pods } = context
       return [ownersSource(sets), dependentsSource(parts, pods, sets), revisionsSource(context), nodesSource(context)]
     },
-    work: async (key, run) => {
+    work: async (key) => {
       const context = contextOf(parts.catalogs.current)
       if (context === undefined) return undefined
       const orphan = orphanOf(key)
       if (orphan === undefined) return reconcile(context, addressOfKey(context.sets, key))
-      await adopt(context, { resource: context.pods, ...orphan }, run)
-      return undefined
+      return adoptersOf<DaemonSet, Pod>(parts, {
+        address: { resource: context.pods, ...orphan },
+        owners: context.sets,
+        requestOf: (owner) => podClaimOf(context, owner),
+      })
     },
   })
 }
@@ -108,24 +103,12 @@ const nodesSource = ({ parts, nodes, sets }: Context): Source => ({
   },
 })
 
-/** Lets DaemonSets adopt a pod. The adoption queues the DaemonSet. */
-async function adopt(context: Context, address: ObjectAddress, run: Run): Promise<void> {
-  const { parts, sets } = context
-  for (const set of readAll<DaemonSet>(parts, sets, address.namespace)) {
-    const pod = readObject<Pod>(parts, address)
-    if (pod === undefined || controllerRefOf(pod) !== undefined) return
-    if (fromSelectorObject(set.spec?.selector).matches(pod.metadata?.labels)) await claimPods(context, set)
-    await run.budget.yieldIfSpent()
-  }
-}
-
-const claimPods = ({ parts, writer, sets, pods }: Context, owner: DaemonSet): Promise<readonly Pod[]> =>
-  claimObjects<Pod>(parts, writer, {
-    owner,
-    ownerResource: sets,
-    resource: pods,
-    selector: fromSelectorObject(owner.spec?.selector),
-  })
+const podClaimOf = ({ sets, pods }: Context, owner: DaemonSet): ClaimRequest<Pod> => ({
+  owner,
+  ownerResource: sets,
+  resource: pods,
+  selector: fromSelectorObject(owner.spec?.selector),
+})
 
 async function reconcile(context: Context, address: ObjectAddress): Promise<Outcome> {
   const { parts, writer, sets } = context
@@ -156,7 +139,7 @@ async function inputFor(
   hash: string,
   nodes: ReadonlyMap<string, Eligibility> = eligibleNodes(context, set),
 ): Promise<PlanInput> {
-  const found = await claimPods(context, set)
+  const found = await claimObjects(context.parts, context.writer, podClaimOf(context, set))
   return { set, nodes, podsByNode: podsByNode(found), hash, nowMs: context.parts.engine.clock.now() }
 }
 

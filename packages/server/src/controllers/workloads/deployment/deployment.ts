@@ -7,22 +7,14 @@ import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { StoredObject } from '../../../objects/entry/stored-object.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
-import { KeyedController, type Run, type Source } from '../../framework/controller.js'
+import { KeyedController, type Source } from '../../framework/controller.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { claimObjects } from '../kit/claim-objects.js'
+import { adoptersOf, type ClaimRequest, claimObjects } from '../kit/claim-objects.js'
 import { controllerOfStored } from '../kit/controlled-objects.js'
 import { dependentsSource, orphanOf, ownersSource } from '../kit/owner-keys.js'
 import { isFinishedPod } from '../kit/pod-state.js'
-import {
-  addressOfKey,
-  controllerRefOf,
-  isTerminating,
-  readAll,
-  readObject,
-  type WorkloadParts,
-  workloadBackOff,
-} from '../kit/workload-parts.js'
+import { addressOfKey, isTerminating, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { hasProgressDeadline, isComplete, newCondition, progressingOf, withDeploymentCondition } from './deployment-status.js'
 import { desiredReplicasOf, replicasOf, rollbackRevisionOf } from './replica-sets.js'
@@ -58,13 +50,16 @@ export const deployments = (parts: WorkloadParts): Controller => {
       const owners = context.deployments
       return [ownersSource(owners), dependentsSource(parts, context.replicaSets, owners), deletedPodsSource(context)]
     },
-    work: async (key, run) => {
+    work: async (key) => {
       const context = contextOf(parts.catalogs.current)
       if (context === undefined) return undefined
       const orphan = orphanOf(key)
       if (orphan === undefined) return reconcile(context, addressOfKey(context.deployments, key))
-      await adopt(context, { resource: context.replicaSets, ...orphan }, run)
-      return undefined
+      return adoptersOf<Deployment, ReplicaSet>(parts, {
+        address: { resource: context.replicaSets, ...orphan },
+        owners: context.deployments,
+        requestOf: (owner) => claimOf(context, owner),
+      })
     },
   })
 }
@@ -84,31 +79,19 @@ const deletedPodsSource = ({ parts, pods, replicaSets, deployments: owners }: Co
   },
 })
 
-/** Lets Deployments adopt a ReplicaSet. The adoption queues the Deployment. */
-async function adopt(context: Context, address: ObjectAddress, run: Run): Promise<void> {
-  const { parts, deployments: owners } = context
-  for (const deployment of readAll<Deployment>(parts, owners, address.namespace)) {
-    const replicaSet = readObject<ReplicaSet>(parts, address)
-    if (replicaSet === undefined || controllerRefOf(replicaSet) !== undefined) return
-    if (fromSelectorObject(deployment.spec?.selector).matches(replicaSet.metadata?.labels)) await claim(context, deployment)
-    await run.budget.yieldIfSpent()
-  }
-}
-
-const claim = ({ parts, writer, deployments: owners, replicaSets }: Context, owner: Deployment): Promise<readonly ReplicaSet[]> =>
-  claimObjects<ReplicaSet>(parts, writer, {
-    owner,
-    ownerResource: owners,
-    resource: replicaSets,
-    selector: fromSelectorObject(owner.spec?.selector),
-  })
+const claimOf = ({ deployments: owners, replicaSets }: Context, owner: Deployment): ClaimRequest<ReplicaSet> => ({
+  owner,
+  ownerResource: owners,
+  resource: replicaSets,
+  selector: fromSelectorObject(owner.spec?.selector),
+})
 
 async function reconcile(context: Context, address: ObjectAddress): Promise<Outcome> {
   const { parts, writer, deployments: owners } = context
   const stored = readObject<Deployment>(parts, address)
   if (stored === undefined) return undefined
   if (fromSelectorObject(stored.spec?.selector).isEverything) return refuseToSelectAll(context, stored)
-  const replicaSets = await claim(context, stored)
+  const replicaSets = await claimObjects(parts, writer, claimOf(context, stored))
   if (isTerminating(stored)) return writeCounts(context, await findReplicaSets(context, stored, replicaSets))
   const pauseStatus = statusAfterPause(stored, parts.engine.clock.now())
   const deployment =

@@ -11,7 +11,7 @@ import type { SliceChanges } from './slice-plan.js'
 const overloadThreshold = 0.2
 
 /** Share of the CPUs by zone, in the order of the zones. */
-export type ZoneRatios = ReadonlyMap<string, number>
+type ZoneRatios = ReadonlyMap<string, number>
 
 export const wantsHints = (identity: Identity, annotations: { readonly [name: string]: string } | undefined): boolean => {
   const value = annotations?.[identity.label('topology-aware-hints', 'service')]

@@ -7,7 +7,6 @@ import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { controllerOfStored } from '../kit/controlled-objects.js'
 import { messageOf } from '../kit/pod-control.js'
 import {
   addressOfKey,
@@ -47,10 +46,7 @@ export const ephemeralVolumes = (parts: WorkloadParts): Controller => {
           resource: claims,
           namespace: '',
           onlyChanges: true,
-          keyOf: (stored, type) => {
-            const owner = type === 'DELETED' ? controllerOfStored(stored) : undefined
-            return owner?.kind === pods.kind ? `${partsOf(claims, stored.key).namespace}/${owner.name}` : undefined
-          },
+          keyOf: ({ key }, type) => (type === 'DELETED' ? podsOfClaim(parts, pods, partsOf(claims, key)) : undefined),
         },
       ]
     },
@@ -75,6 +71,16 @@ function resourcesIn(catalog: Catalog): Resources | undefined {
   const claims = catalog.find('', 'v1', 'persistentvolumeclaims')
   return pods === undefined || claims === undefined ? undefined : { pods, claims }
 }
+
+/** Keys of existing pods that may use a claim with this name, `<pod>-<volume>`. */
+const podsOfClaim = (
+  { engine }: WorkloadParts,
+  resource: Resource,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): readonly string[] =>
+  Array.from(name.matchAll(/-/g), ({ index }) => name.slice(0, index))
+    .filter((pod) => engine.store.read({ resource, namespace, name: pod }) !== undefined)
+    .map((pod) => `${namespace}/${pod}`)
 
 interface EphemeralVolume {
   readonly resources: Resources

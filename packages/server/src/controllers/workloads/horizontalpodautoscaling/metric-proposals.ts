@@ -21,7 +21,7 @@ export interface MetricSources {
   readonly customMetrics: CustomMetricsSource
 }
 
-export interface ScaledPods {
+interface ScaledPods {
   readonly namespace: string
   readonly selector: CompiledLabelSelector
   readonly pods: readonly Pod[]
@@ -38,7 +38,7 @@ interface Proposed {
 }
 
 /** `reason`: of the condition ScalingActive and of the event. */
-export class MetricError extends Error {
+class MetricError extends Error {
   override readonly name = 'MetricError'
   readonly reason: string
   readonly prefix: string

@@ -19,7 +19,7 @@ export interface PodValue {
 
 export type PodValues = ReadonlyMap<string, PodValue>
 
-export interface Proposal {
+interface Proposal {
   readonly replicas: number
   /** Average over the pods with metrics. */
   readonly average: number
@@ -37,7 +37,7 @@ interface PodGroups {
 
 const timeMs = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time))
 
-export function groupPods(pods: readonly Pod[], values: PodValues, { isCpu, nowMs }: { isCpu: boolean; nowMs: number }): PodGroups {
+function groupPods(pods: readonly Pod[], values: PodValues, { isCpu, nowMs }: { isCpu: boolean; nowMs: number }): PodGroups {
   const groups = { ready: 0, unready: [] as string[], missing: [] as string[], ignored: [] as string[] }
   for (const pod of pods) {
     const name = pod.metadata?.name ?? ''

@@ -25,7 +25,7 @@ interface Reason {
   readonly message: string
 }
 
-export interface Limited {
+interface Limited {
   readonly replicas: number
   readonly able: Reason
   readonly limited: Reason & { readonly status: 'True' | 'False' }

@@ -11,7 +11,7 @@ import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
-import { claimObjects } from '../kit/claim-objects.js'
+import { type ClaimRequest, claimObjects } from '../kit/claim-objects.js'
 import { conditionOf } from '../kit/conditions.js'
 import { createPod, deletePod, inSlowStartBatches } from '../kit/pod-control.js'
 import { isTerminating, readObject, type WorkloadParts } from '../kit/workload-parts.js'
@@ -47,14 +47,13 @@ export interface JobContext {
 const maxPods = 500
 const maxParallel = 50
 
-export const claimPods = ({ parts, writer, names, jobs, pods }: JobContext, job: Job): Promise<readonly Pod[]> =>
-  claimObjects<Pod>(parts, writer, {
-    owner: job,
-    ownerResource: jobs,
-    resource: pods,
-    selector: fromSelectorObject(job.spec?.selector ?? {}),
-    finalizer: names.tracking,
-  })
+export const podClaimOf = ({ names, jobs, pods }: JobContext, job: Job): ClaimRequest<Pod> => ({
+  owner: job,
+  ownerResource: jobs,
+  resource: pods,
+  selector: fromSelectorObject(job.spec?.selector ?? {}),
+  finalizer: names.tracking,
+})
 
 export async function reconcileJob(context: JobContext, key: string, address: ObjectAddress): Promise<Outcome> {
   const { parts, retries } = context
@@ -63,7 +62,7 @@ export async function reconcileJob(context: JobContext, key: string, address: Ob
     retries.delete(key)
     return undefined
   }
-  const pods = await claimPods(context, job)
+  const pods = await claimObjects(parts, context.writer, podClaimOf(context, job))
   const counts = countJobPods(job, pods, context.names)
   const nowMs = parts.engine.clock.now()
   const startTime = job.status?.startTime ?? (isSuspended(job) ? undefined : timeOf(nowMs))

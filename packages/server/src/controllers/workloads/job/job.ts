@@ -1,27 +1,20 @@
 // Job controller: runs pods until enough of them succeed, and counts them through a finalizer.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
-import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import type { Job } from '@cluster-apiserver/api/resources/batch/v1.schema.js'
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { StoredObject } from '../../../objects/entry/stored-object.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
-import { type DelayedKey, KeyedController, type Run, type Source } from '../../framework/controller.js'
+import { type DelayedKey, KeyedController, type Source } from '../../framework/controller.js'
+import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
+import { adoptersOf } from '../kit/claim-objects.js'
 import { controllerOfStored } from '../kit/controlled-objects.js'
 import { dependentsSource, orphanOf } from '../kit/owner-keys.js'
-import {
-  addressOfKey,
-  controllerRefOf,
-  isTerminating,
-  readAll,
-  readObject,
-  type WorkloadParts,
-  workloadBackOff,
-} from '../kit/workload-parts.js'
+import { addressOfKey, controllerRefOf, isTerminating, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
-import { claimPods, type JobContext, reconcileJob, releasePods } from './job-run.js'
+import { type JobContext, podClaimOf, reconcileJob, releasePods } from './job-run.js'
 import { finishedConditionOf, isTracked, jobNamesOf } from './job-state.js'
 
 /** Delay of changes of pods, so that one status write covers several. */
@@ -51,14 +44,14 @@ export const jobs = (parts: WorkloadParts): Controller => {
       const context = contextOf(catalog)
       return context === undefined ? [] : [jobsSource(context), podsSource(context), leftoversSource(context, finalizerBytes)]
     },
-    work: async (key, run) => {
+    work: async (key) => {
       const context = contextOf(parts.catalogs.current)
       if (context === undefined) return undefined
       const orphan = orphanOf(key)
       const deleted = deletedJobOf(key)
-      if (orphan !== undefined) await adoptOrRelease(context, { resource: context.pods, ...orphan }, run)
-      else if (deleted !== undefined) await releasePods(context, await parts.controlled.controlledBy<Pod>(context.pods, deleted))
-      else return reconcileJob(context, key, addressOfKey(context.jobs, key))
+      if (orphan !== undefined) return adoptOrRelease(context, { resource: context.pods, ...orphan })
+      if (deleted === undefined) return reconcileJob(context, key, addressOfKey(context.jobs, key))
+      await releasePods(context, await parts.controlled.controlledBy<Pod>(context.pods, deleted))
       return undefined
     },
   })
@@ -121,17 +114,15 @@ function isCountedByJob({ parts, jobs: resource }: Pick<JobContext, 'parts' | 'j
   return job !== undefined && job.metadata?.uid === controller.uid && finishedConditionOf(job) === undefined
 }
 
-/** Lets a Job adopt the pod; removes the finalizer of a pod that no Job counts. Does not reconcile the Job: its own key may run now. */
-async function adoptOrRelease(context: JobContext, address: ObjectAddress, run: Run): Promise<void> {
+/** Queues the Jobs that may adopt the pod, or removes the finalizer of a pod that no Job counts. */
+async function adoptOrRelease(context: JobContext, address: ObjectAddress): Promise<Outcome> {
   const { parts, jobs: owners } = context
-  const read = (): Pod | undefined => readObject<Pod>(parts, address)
-  for (const job of readAll<Job>(parts, owners, address.namespace)) {
-    const pod = read()
-    if (pod === undefined || controllerRefOf(pod) !== undefined) break
-    const isOpen = finishedConditionOf(job) === undefined && !isTerminating(pod)
-    if (isOpen && fromSelectorObject(job.spec?.selector ?? {}).matches(pod.metadata?.labels)) await claimPods(context, job)
-    await run.budget.yieldIfSpent()
-  }
-  const pod = read()
-  if (pod !== undefined && !isCountedByJob(context, pod)) await releasePods(context, [pod])
+  const adopters = await adoptersOf<Job, Pod>(parts, {
+    address,
+    owners,
+    requestOf: (job) => (finishedConditionOf(job) === undefined ? podClaimOf(context, job) : undefined),
+  })
+  const pod = readObject<Pod>(parts, address)
+  if (adopters === undefined && pod !== undefined && !isCountedByJob(context, pod)) await releasePods(context, [pod])
+  return adopters
 }

@@ -5,11 +5,14 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import type { CompiledLabelSelector } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
+import type { ObjectAddress } from '../../../objects/object-store.js'
 import { ignoreErrors } from '../../framework/internal-call.js'
-import { isTerminating, newControllerRef, readObject, type WorkloadParts } from './workload-parts.js'
+import { budgetOf } from '../../framework/timers.js'
+import type { Outcome } from '../../framework/work-queue.js'
+import { controllerRefOf, isTerminating, newControllerRef, readAll, readObject, type WorkloadParts } from './workload-parts.js'
 import type { Writer } from './writer.js'
 
-interface ClaimRequest<T extends ApiObject> {
+export interface ClaimRequest<T extends ApiObject> {
   readonly owner: ApiObject
   readonly ownerResource: Resource
   /** Resource of the claimed objects. */
@@ -50,6 +53,36 @@ export async function claimObjects<T extends ApiObject>(
   }
   return orphans.length === 0 ? claimed : claimed.sort(compareNames)
 }
+
+interface Orphan<O extends ApiObject, T extends ApiObject> {
+  readonly address: ObjectAddress
+  readonly owners: Resource
+  /** Undefined for owners that adopt nothing. */
+  readonly requestOf: (owner: O) => ClaimRequest<T> | undefined
+}
+
+/**
+ * Returns the keys of the owners that may adopt an object without a controller. Their own runs adopt it: another run would count one
+ * object too few and create one too many.
+ */
+export async function adoptersOf<O extends ApiObject, T extends ApiObject>(
+  parts: WorkloadParts,
+  { address, owners, requestOf }: Orphan<O, T>,
+): Promise<Outcome> {
+  const budget = budgetOf(parts.pacing ?? parts.timers)
+  const keys: string[] = []
+  for (const owner of readAll<O>(parts, owners, address.namespace)) {
+    await budget.yieldIfSpent()
+    const object = readObject<T>(parts, address)
+    if (object === undefined || isTerminating(object) || controllerRefOf(object) !== undefined) return undefined
+    const request = requestOf(owner)
+    if (request !== undefined && mayAdopt(request, object)) keys.push(`${address.namespace}/${owner.metadata?.name}`)
+  }
+  return keys.length === 0 ? undefined : { keys }
+}
+
+const mayAdopt = <T extends ApiObject>({ owner, selector, isCandidate }: ClaimRequest<T>, object: T): boolean =>
+  !isTerminating(owner) && !selector.isEverything && isCandidate?.(object) !== false && selector.matches(object.metadata?.labels)
 
 /** False if the owner was deleted, recreated or began to terminate since it was read. */
 function isCurrent<T extends ApiObject>(parts: WorkloadParts, { owner, ownerResource }: ClaimRequest<T>): boolean {

@@ -3,7 +3,7 @@
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { isTerminating } from './workload-parts.js'
 
-export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
+type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
 
 export const podConditionOf = ({ status }: Pod, type: string): PodCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type)
@@ -22,7 +22,7 @@ export function readySinceMs(pod: Pod): number | undefined {
 }
 
 /** Time at which a ready pod becomes or became available; undefined if it is not ready. */
-export function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
+function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
   if (!isReadyPod(pod)) return undefined
   if (minReadySeconds === 0) return Number.NEGATIVE_INFINITY
   const sinceMs = readySinceMs(pod)

@@ -48,7 +48,7 @@ function resourcesIn(catalog: Catalog): Resources | undefined {
 }
 
 /** True if the request of a bound claim is larger than its capacity. */
-export function wantsMore({ spec, status }: PersistentVolumeClaim): boolean {
+function wantsMore({ spec, status }: PersistentVolumeClaim): boolean {
   const request = spec?.resources?.requests?.['storage']
   const capacity = status?.capacity?.['storage']
   if (status?.phase !== 'Bound' || request === undefined || capacity === undefined) return false

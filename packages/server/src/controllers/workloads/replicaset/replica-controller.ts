@@ -7,24 +7,16 @@ import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
 import { inParallel } from '@cluster-apiserver/api/base/async/in-parallel.js'
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
-import { KeyedController, type Run } from '../../framework/controller.js'
+import { KeyedController } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { claimObjects } from '../kit/claim-objects.js'
+import { adoptersOf, type ClaimRequest, claimObjects } from '../kit/claim-objects.js'
 import { dependentsSource, orphanOf, ownersSource } from '../kit/owner-keys.js'
 import { createPod, deletePod, inSlowStartBatches, podOfTemplate } from '../kit/pod-control.js'
 import { rankForDeletion } from '../kit/pod-ranking.js'
 import { isActivePod, untilNextAvailableMs } from '../kit/pod-state.js'
-import {
-  addressOfKey,
-  controllerRefOf,
-  isTerminating,
-  readAll,
-  readObject,
-  type WorkloadParts,
-  workloadBackOff,
-} from '../kit/workload-parts.js'
+import { addressOfKey, controllerRefOf, isTerminating, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { type ReplicaOwner, replicaStatus } from './replica-status.js'
 
@@ -55,14 +47,17 @@ export function replicaController<T extends ReplicaOwner>(parts: WorkloadParts, 
       const found = resourcesIn(catalog)
       return found === undefined ? [] : [ownersSource(found.owners), dependentsSource(parts, found.pods, found.owners)]
     },
-    work: async (key, run) => {
+    work: async (key) => {
       const resources = resourcesIn(parts.catalogs.current)
       if (resources === undefined) return undefined
-      const context: Context<T> = { parts, plan, writer, resources, run }
+      const context: Context<T> = { parts, plan, writer, resources }
       const orphan = orphanOf(key)
       if (orphan === undefined) return reconcile(context, addressOfKey(resources.owners, key))
-      await adopt(context, { resource: resources.pods, ...orphan })
-      return undefined
+      return adoptersOf<T, Pod>(parts, {
+        address: { resource: resources.pods, ...orphan },
+        owners: resources.owners,
+        requestOf: (owner) => claimOf(context, owner),
+      })
     },
   })
 }
@@ -77,34 +72,21 @@ interface Context<T extends ReplicaOwner> {
   readonly plan: ReplicaPlan<T>
   readonly writer: Writer
   readonly resources: Resources
-  readonly run: Run
 }
 
-/** Lets owners adopt a pod. Only adopts: a second run of an owner at the same time would create pods twice. The adoption queues the owner. */
-async function adopt<T extends ReplicaOwner>(context: Context<T>, address: ObjectAddress): Promise<void> {
-  const { parts, plan, resources, run } = context
-  for (const owner of readAll<T>(parts, resources.owners, address.namespace)) {
-    const pod = readObject<Pod>(parts, address)
-    if (pod === undefined || controllerRefOf(pod) !== undefined) return
-    if (plan.selectorOf(owner).matches(pod.metadata?.labels)) await claim(context, owner)
-    await run.budget.yieldIfSpent()
-  }
-}
-
-const claim = <T extends ReplicaOwner>({ parts, plan, writer, resources }: Context<T>, owner: T): Promise<readonly Pod[]> =>
-  claimObjects<Pod>(parts, writer, {
-    owner,
-    ownerResource: resources.owners,
-    resource: resources.pods,
-    selector: plan.selectorOf(owner),
-    isCandidate: isActivePod,
-  })
+const claimOf = <T extends ReplicaOwner>({ plan, resources }: Context<T>, owner: T): ClaimRequest<Pod> => ({
+  owner,
+  ownerResource: resources.owners,
+  resource: resources.pods,
+  selector: plan.selectorOf(owner),
+  isCandidate: isActivePod,
+})
 
 async function reconcile<T extends ReplicaOwner>(context: Context<T>, address: ObjectAddress): Promise<Outcome> {
   const { parts, writer, resources } = context
   const owner = readObject<T>(parts, address)
   if (owner === undefined) return undefined
-  const pods = await claim(context, owner)
+  const pods = await claimObjects(parts, writer, claimOf(context, owner))
   const failure = isTerminating(owner) ? undefined : await scale(context, owner, pods)
   const nowMs = parts.engine.clock.now()
   const status = replicaStatus(owner, { pods, failure, nowMs })

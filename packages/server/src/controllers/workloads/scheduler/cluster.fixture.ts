@@ -3,6 +3,7 @@
 import { parseFeatureGates } from '@cluster-apiserver/api/api/feature-gates/feature-gates.js'
 import { identityOf } from '@cluster-apiserver/api/api/identity.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, PodSpec } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { CSINode, StorageClass } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 import { ClusterIndex } from './cluster-index.js'
@@ -52,6 +53,20 @@ export function testCluster(objects: TestObjects): { readonly cluster: Cluster; 
     },
   }
   return { cluster, index }
+}
+
+/** A time budget that is always spent: counts the turns. */
+export class SpentBudget extends TurnBudget {
+  turns = 0
+
+  override get isSpent(): boolean {
+    return true
+  }
+
+  override nextTurn(): Promise<void> {
+    this.turns += 1
+    return Promise.resolve()
+  }
 }
 
 interface NodeOptions {

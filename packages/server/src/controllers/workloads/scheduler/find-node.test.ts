@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
-import { pendingOf, type TestObjects, testCluster, testNode, testPod } from './cluster.fixture.js'
+import { pendingOf, SpentBudget, type TestObjects, testCluster, testNode, testPod } from './cluster.fixture.js'
 import { findNode, fitMessage } from './find-node.js'
 
 /** The node, or why there is none. */
-function outcome(pod: Pod, objects: TestObjects): string {
+async function outcome(pod: Pod, objects: TestObjects): Promise<string> {
   const { cluster, index } = testCluster(objects)
-  const finding = findNode(pendingOf(pod), cluster, index)
+  const finding = await findNode(pendingOf(pod), cluster, index)
   if ('node' in finding) return finding.node.name
   return 'failure' in finding ? finding.failure : fitMessage(cluster.nodes.length, finding.diagnosis)
 }
@@ -273,18 +273,31 @@ const rows: readonly (readonly [string, Pod, TestObjects, string])[] = [
   ],
 ]
 
-for (const [name, pod, objects, expected] of rows) test(name, () => assert.equal(outcome(pod, objects), expected))
+for (const [name, pod, objects, expected] of rows) test(name, async () => assert.equal(await outcome(pod, objects), expected))
 
-test('a nominated pod keeps its place from pods of lower priority, and goes there itself', () => {
+test('a nominated pod keeps its place from pods of lower priority, and goes there itself', async () => {
   const { cluster, index } = testCluster({ nodes: [a, b], pods: [testPod('x', on('a', { requests: { cpu: '2' } }))] })
   const nominated = pendingOf(testPod('high', { priority: 10, requests: { cpu: '4' } }))
   index.nominate(nominated.key, 'b', nominated.shape)
-  const nodeOf = (pod: Pod): string => {
-    const finding = findNode(pendingOf(pod), cluster, index)
+  const nodeOf = async (pod: Pod): Promise<string> => {
+    const finding = await findNode(pendingOf(pod), cluster, index)
     return 'node' in finding ? finding.node.name : 'none'
   }
-  assert.equal(nodeOf(testPod('low', { requests: { cpu: '3' } })), 'none')
-  assert.equal(nodeOf(testPod('low', { requests: { cpu: '2' } })), 'a')
-  assert.equal(nodeOf(testPod('higher', { priority: 11, requests: { cpu: '3' } })), 'b')
-  assert.equal(nodeOf({ ...nominated.pod, status: { nominatedNodeName: 'b' } }), 'b')
+  assert.equal(await nodeOf(testPod('low', { requests: { cpu: '3' } })), 'none')
+  assert.equal(await nodeOf(testPod('low', { requests: { cpu: '2' } })), 'a')
+  assert.equal(await nodeOf(testPod('higher', { priority: 11, requests: { cpu: '3' } })), 'b')
+  assert.equal(await nodeOf({ ...nominated.pod, status: { nominatedNodeName: 'b' } }), 'b')
+})
+
+test('long decisions yield to the event loop between nodes', async () => {
+  const spentBudget = new SpentBudget()
+  const nodes = Array.from({ length: 20 }, (_, i) => testNode(`n${i}`, { labels: { zone: `z${i}` } }))
+  const pods = nodes.map(({ metadata }, i) =>
+    testPod(`x${i}`, on(metadata?.name ?? '', { labels: { app: `x${i}` }, ...apart(podTerm('y')) })),
+  )
+  const { cluster, index } = testCluster({ nodes, pods })
+  const finding = await findNode(pendingOf(testPod('p', near(podTerm('x7')))), cluster, index, spentBudget)
+  assert.equal('node' in finding && finding.node.name, 'n7')
+  // The pods of each node are counted once for the filter; each node is judged.
+  assert.ok(spentBudget.turns >= 2 * nodes.length, `${spentBudget.turns} turns`)
 })

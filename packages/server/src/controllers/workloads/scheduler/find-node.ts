@@ -1,9 +1,10 @@
-// Finds the node of a pod: filters, then scores. Pure: the same cluster gives the same node.
+// Finds the node of a pod: filters, then scores. The same cluster gives the same node; nodes that change meanwhile are judged as they are then.
 
 import { compareText, sortTexts } from '@cluster-apiserver/api/base/text-order.js'
+import { type TurnBudget, turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { NodeState, PlacedPod } from './node-state.js'
 import { defaultProfile } from './plugins/default-profile.js'
-import type { Cluster, NodeFilter, PendingPod, Plugin, Refusal } from './plugins/plugin.js'
+import type { Cluster, NodeFilter, PendingPod, Refusal } from './plugins/plugin.js'
 
 /** Pods that wait for victims of preemption to leave a node. */
 export interface NominatedPods {
@@ -24,7 +25,7 @@ export interface Diagnosis {
   readonly plugins: ReadonlySet<string>
 }
 
-export type Finding =
+type Finding =
   | { readonly node: NodeState }
   | { readonly diagnosis: Diagnosis; readonly judge: NodeFilter | undefined }
   | { readonly failure: string }
@@ -39,13 +40,13 @@ interface NamedFilter {
   readonly filter: NodeFilter
 }
 
-export function findNode(
+export async function findNode(
   pending: PendingPod,
   cluster: Cluster,
   nominated: NominatedPods,
-  profile: readonly Plugin[] = defaultProfile,
-): Finding {
-  const prepared = prepare(pending, cluster, profile)
+  budget: TurnBudget = turnBudget,
+): Promise<Finding> {
+  const prepared = await prepare(pending, cluster, budget)
   if ('failure' in prepared) return prepared
   if ('refused' in prepared) {
     const { refused, plugins } = prepared
@@ -60,26 +61,25 @@ export function findNode(
   const refusals = new Map<string, NodeRefusal>()
   const fitting: NodeState[] = []
   for (const node of nodes) {
+    if (budget.isSpent) await budget.nextTurn()
     const refusal = judge(node)
     if (refusal === undefined) fitting.push(node)
     else refusals.set(node.name, refusal)
   }
-  const best = bestOf(pending, cluster, fitting, profile)
+  const best = await bestOf(pending, cluster, fitting, budget)
   if (best !== undefined) return { node: best }
   const plugins = new Set([...refusals.values()].map(({ plugin }) => plugin))
   return { diagnosis: { refusals, message: undefined, plugins }, judge }
 }
 
-function prepare(
-  pending: PendingPod,
-  cluster: Cluster,
-  profile: readonly Plugin[],
-): Prepared | { readonly failure: string } | { readonly refused: string; readonly plugins: readonly string[] } {
+type Refused = { readonly failure: string } | { readonly refused: string; readonly plugins: readonly string[] }
+
+async function prepare(pending: PendingPod, cluster: Cluster, budget: TurnBudget): Promise<Prepared | Refused> {
   const filters: NamedFilter[] = []
   let nodeNames: ReadonlySet<string> | undefined
   const naming: string[] = []
-  for (const { name, prepare: prepareOne } of profile) {
-    const preparation = prepareOne?.(pending, cluster)
+  for (const { name, prepare: prepareOne } of defaultProfile) {
+    const preparation = await prepareOne?.(pending, cluster, budget)
     if (preparation === undefined) continue
     if (preparation.failed !== undefined) return { failure: `running PreFilter plugin "${name}": ${preparation.failed}` }
     if (preparation.refused !== undefined) return { refused: preparation.refused, plugins: [name] }
@@ -138,11 +138,16 @@ function runFilters(filters: readonly NamedFilter[], node: NodeState): NodeRefus
 }
 
 /** The first by name among the best, so that decisions are stable. */
-function bestOf(pending: PendingPod, cluster: Cluster, nodes: readonly NodeState[], profile: readonly Plugin[]): NodeState | undefined {
+async function bestOf(
+  pending: PendingPod,
+  cluster: Cluster,
+  nodes: readonly NodeState[],
+  budget: TurnBudget,
+): Promise<NodeState | undefined> {
   if (nodes.length < 2) return nodes[0]
   const sums = new Array<number>(nodes.length).fill(0)
-  for (const { weight = 0, score } of profile) {
-    const scores = score?.(pending, cluster, nodes)
+  for (const { weight = 0, score } of defaultProfile) {
+    const scores = await score?.(pending, cluster, nodes, budget)
     if (scores !== undefined) for (let i = 0; i < sums.length; i++) sums[i] = (sums[i] as number) + weight * (scores[i] as number)
   }
   let best = 0

@@ -5,7 +5,7 @@ import type { Node, Taint } from '@cluster-apiserver/api/resources/core/v1.schem
 import { type Amounts, addAmounts, amountOf, amountsOf } from './amounts.js'
 import type { PodShape } from './pod-shape.js'
 
-export interface NodeFacts {
+interface NodeFacts {
   readonly labels: Labels
   readonly taints: readonly Taint[]
   readonly isUnschedulable: boolean
@@ -22,7 +22,7 @@ export interface PlacedPod {
   readonly startMs?: number | undefined
 }
 
-export interface ShapeCount {
+interface ShapeCount {
   readonly total: number
   readonly terminating: number
 }

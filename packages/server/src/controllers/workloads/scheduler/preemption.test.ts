@@ -1,20 +1,22 @@
-// Tests of preemption: who must go, from which node, and what is said if nobody can.
+// Tests of preemption: the victims, their node, and the message if there are none.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
-import { pendingOf, type TestObjects, testCluster, testNode, testPod } from './cluster.fixture.js'
+import { pendingOf, SpentBudget, type TestObjects, testCluster, testNode, testPod } from './cluster.fixture.js'
 import { findNode } from './find-node.js'
 import { planPreemption } from './preemption.js'
 
 /** The node and its victims, or the message. */
-function outcome(pod: Pod, objects: TestObjects, budgets: readonly PodDisruptionBudget[] = []): string {
+async function outcome(pod: Pod, objects: TestObjects, budgets: readonly PodDisruptionBudget[] = []): Promise<string> {
   const { cluster, index } = testCluster(objects)
   const pending = pendingOf(pod)
-  const finding = findNode(pending, cluster, index)
+  const finding = await findNode(pending, cluster, index)
   if (!('diagnosis' in finding)) return 'fits'
-  const plan = planPreemption(pending, { cluster, ...finding, budgets: () => budgets, nowMs: Date.parse('2026-01-01T00:00:00Z') })
+  const nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const plan = await planPreemption(pending, { cluster, ...finding, budgets: () => budgets, nowMs, budget: turnBudget })
   return 'victims' in plan ? `${plan.node}: ${plan.victims.join(' ')}` : plan.message
 }
 
@@ -144,4 +146,18 @@ const rows: readonly (readonly [string, Pod, TestObjects, readonly PodDisruption
   ],
 ]
 
-for (const [name, pod, objects, budgets, expected] of rows) test(name, () => assert.equal(outcome(pod, objects, budgets), expected))
+for (const [name, pod, objects, budgets, expected] of rows)
+  test(name, async () => assert.equal(await outcome(pod, objects, budgets), expected))
+
+test('long plans yield to the event loop between nodes and victims', async () => {
+  const budget = new SpentBudget()
+  const many = Array.from({ length: 10 }, (_, i) => testNode(`n${i}`))
+  const pods = many.flatMap(({ metadata }, i) => ['1', '1', '2'].map((cpu, j) => low(`p${i}-${j}`, metadata?.name ?? '', cpu)))
+  const { cluster, index } = testCluster({ nodes: many, pods })
+  const pending = pendingOf(high('4'))
+  const finding = await findNode(pending, cluster, index)
+  assert.ok('diagnosis' in finding)
+  const plan = await planPreemption(pending, { cluster, ...finding, budgets: () => [], nowMs: 0, budget })
+  assert.equal('victims' in plan && plan.victims.length, 3)
+  assert.ok(budget.turns >= many.length + pods.length, `${budget.turns} turns`)
+})

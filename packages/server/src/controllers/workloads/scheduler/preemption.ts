@@ -1,6 +1,7 @@
-// Preemption: the pods of lower priority to evict from one node, so that a pod fits there. Pure.
+// Preemption: the pods of lower priority to evict from one node, so that a pod fits there.
 
 import { type CompiledLabelSelector, fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
 import { type Diagnosis, fitMessage, type NodeRefusal } from './find-node.js'
 import type { NodeState, PlacedPod } from './node-state.js'
@@ -14,9 +15,10 @@ export interface PreemptionContext {
   readonly budgets: () => readonly PodDisruptionBudget[]
   /** Start time of pods that have not started. */
   readonly nowMs: number
+  readonly budget: TurnBudget
 }
 
-export type Preemption =
+type Preemption =
   | { readonly node: string; readonly victims: readonly string[] }
   /** `clears`: a nominated node of the pod no longer helps. */
   | { readonly message: string; readonly clears: boolean }
@@ -38,7 +40,7 @@ interface Candidate {
 const unhelpful: Refusal = { reasons: ['Preemption is not helpful for scheduling'], isFinal: true }
 const noVictims: Refusal = { reasons: ['No preemption victims found for incoming pod'], isFinal: true }
 
-export function planPreemption(pending: PendingPod, context: PreemptionContext): Preemption {
+export async function planPreemption(pending: PendingPod, context: PreemptionContext): Promise<Preemption> {
   const ineligible = ineligibility(pending, context)
   if (ineligible !== undefined) return { message: `preemption: ${ineligible}`, clears: false }
   const { cluster, diagnosis } = context
@@ -47,7 +49,7 @@ export function planPreemption(pending: PendingPod, context: PreemptionContext):
   const candidates: Candidate[] = []
   const failures = new Set<string>()
   for (const node of cluster.nodes) {
-    const found = diagnosis.refusals.get(node.name)?.isFinal === true ? unhelpful : victimsOn(node, pending, context, budgets)
+    const found = diagnosis.refusals.get(node.name)?.isFinal === true ? unhelpful : await victimsOn(node, pending, context, budgets)
     if (typeof found === 'string') failures.add(found)
     else if ('reasons' in found) refusals.set(node.name, { ...found, plugin: '' })
     else candidates.push(found)
@@ -71,12 +73,13 @@ function ineligibility({ pod, shape }: PendingPod, { cluster, diagnosis }: Preem
 }
 
 /** The pods to evict from a node, a reason against it, or the text of a failure. */
-function victimsOn(
+async function victimsOn(
   node: NodeState,
   { shape }: PendingPod,
-  { judge, nowMs }: PreemptionContext,
+  { judge, nowMs, budget }: PreemptionContext,
   budgets: readonly Budget[],
-): Candidate | Refusal | string {
+): Promise<Candidate | Refusal | string> {
+  if (budget.isSpent) await budget.nextTurn()
   const lower: Victim[] = []
   for (const [key, pod] of node.pods) if (pod.shape.priority < shape.priority) lower.push({ key, pod, startMs: pod.startMs ?? nowMs })
   if (lower.length === 0) return noVictims
@@ -94,6 +97,7 @@ function victimsOn(
   for (const isViolating of [true, false])
     for (const victim of lower) {
       if (violating.has(victim.key) !== isViolating) continue
+      if (budget.isSpent) await budget.nextTurn()
       without.add(victim.key, victim.pod)
       if (judge(without) === undefined) continue
       without.remove(victim.key)

@@ -23,7 +23,7 @@ import { findNode, fitMessage } from './find-node.js'
 import type { NodeState } from './node-state.js'
 import type { Cluster, PendingPod } from './plugins/plugin.js'
 import { planVolumes, type VolumePlan } from './plugins/volume-binding.js'
-import { planPreemption } from './preemption.js'
+import { type PreemptionContext, planPreemption } from './preemption.js'
 import { type FailureReport, SchedulerWrites, schedulerName } from './scheduler-writes.js'
 import { SchedulingQueue } from './scheduling-queue.js'
 import { type Change, couldTake, isNodeChanged, mayHelp } from './wake-ups.js'
@@ -52,6 +52,8 @@ class Scheduler {
   readonly #writing = new Set<Promise<void>>()
   readonly #volumes: AwaitedVolumes
   #isReady = false
+  /** True while a pod is neither active nor waiting, because its node is being chosen. */
+  #isDeciding = false
 
   constructor(parts: WorkloadParts) {
     this.#parts = parts
@@ -110,7 +112,12 @@ class Scheduler {
       await this.#wakePods(pods, run)
       const key = this.#queue.take()
       if (key === undefined || run.signal.aborted) break
-      await this.#schedule(pods, key)
+      this.#isDeciding = true
+      try {
+        await this.#schedule(pods, key, run)
+      } finally {
+        this.#isDeciding = false
+      }
       while (this.#writing.size >= maxParallelWrites) await Promise.race(this.#writing)
       await run.budget.yieldIfSpent()
     }
@@ -147,7 +154,7 @@ class Scheduler {
 
   /** The key, unless nothing waits. */
   #wakeKey(): string | undefined {
-    if (this.#queue.hasActive || this.#queue.waiting.size > 0 || this.#volumes.size > 0) return theKey
+    if (this.#isDeciding || this.#queue.hasActive || this.#queue.waiting.size > 0 || this.#volumes.size > 0) return theKey
     this.#changes.clear()
     this.#changedNodes.clear()
     return undefined
@@ -236,7 +243,7 @@ class Scheduler {
 
   // Decisions
 
-  async #schedule(pods: Resource, key: string): Promise<void> {
+  async #schedule(pods: Resource, key: string, { budget }: Run): Promise<void> {
     const pending = this.#read(pods, key)
     if (pending === undefined || !this.#isMine(pending.pod)) {
       this.#queue.remove(key)
@@ -252,20 +259,21 @@ class Scheduler {
       this.#fail(pods, pending, noNodes, noPlugins)
       return
     }
-    const finding = findNode(pending, cluster, this.#index)
+    const finding = await findNode(pending, cluster, this.#index, budget)
     if ('node' in finding) this.#place(pods, pending, cluster, finding.node)
     else if ('failure' in finding)
       this.#fail(pods, pending, { reason: 'SchedulerError', message: finding.failure, nominatedNode: '' }, anyChange)
-    else await this.#preempt(pods, pending, { cluster, ...finding })
+    else await this.#preempt(pods, pending, { cluster, budget, ...finding })
   }
 
   async #preempt(
     pods: Resource,
     pending: PendingPod,
-    { cluster, diagnosis, judge }: Pick<Parameters<typeof planPreemption>[1], 'cluster' | 'diagnosis' | 'judge'>,
+    { cluster, diagnosis, judge, budget }: Pick<PreemptionContext, 'cluster' | 'diagnosis' | 'judge' | 'budget'>,
   ): Promise<void> {
-    const preemption = planPreemption(pending, {
+    const preemption = await planPreemption(pending, {
       cluster,
+      budget,
       diagnosis,
       judge,
       budgets: () => this.#budgets(),

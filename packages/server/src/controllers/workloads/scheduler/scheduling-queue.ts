@@ -6,7 +6,7 @@ const maxBackOffMs = 10_000
 /** A failed pod is tried again after this time even if nothing changed. */
 const maxWaitMs = 300_000
 
-export interface QueuedPod {
+interface QueuedPod {
   readonly key: string
   readonly priority: number
   /** `taken`: a decision or its writes are under way. */

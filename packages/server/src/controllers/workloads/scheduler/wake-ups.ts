@@ -38,7 +38,7 @@ const simpleFilters = [nodeUnschedulable, taintToleration, nodeAffinity, nodePor
 
 /** True if one of the nodes could take the pod as far as the node alone decides. */
 export function couldTake(pending: PendingPod, cluster: Cluster, nodeNames: ReadonlySet<string>): boolean {
-  const filters = simpleFilters.map(({ prepare }) => prepare?.(pending, cluster)?.filter)
+  const filters = simpleFilters.map(({ prepare }) => prepare(pending, cluster)?.filter)
   for (const name of nodeNames) {
     const node = cluster.node(name)
     if (node !== undefined && filters.every((filter) => filter?.(node) === undefined)) return true

@@ -36,7 +36,7 @@ export interface ContainerEvent {
   readonly message: string
 }
 
-export interface ContainerOutput {
+interface ContainerOutput {
   readonly status: ContainerStatus
   readonly memory: ContainerMemory
   readonly events: readonly ContainerEvent[]

@@ -21,7 +21,7 @@ export const failureOf = ({ metadata }: Node, identity: Identity): string => met
 export const isSimulated = ({ metadata }: Node, identity: Identity): boolean =>
   metadata?.annotations?.[annotationsOf(identity).node] === 'true'
 
-export interface StatusInput {
+interface StatusInput {
   readonly node: Node
   readonly identity: Identity
   readonly hostIP: string

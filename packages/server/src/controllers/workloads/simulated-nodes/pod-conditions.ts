@@ -3,7 +3,7 @@
 import type { ContainerStatus, Pod, PodCondition } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 
-export interface PodContainers {
+interface PodContainers {
   readonly init: readonly ContainerStatus[]
   readonly regular: readonly ContainerStatus[]
 }

@@ -3,6 +3,7 @@
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { inParallel } from '@cluster-apiserver/api/base/async/in-parallel.js'
 import type { Lease } from '@cluster-apiserver/api/resources/coordination/v1.schema.js'
 import type { Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { StoredObject } from '../../../objects/entry/stored-object.js'
@@ -32,6 +33,8 @@ export interface Simulation {
 const leaseSeconds = 40
 const renewMs = 10_000
 const statusMs = 300_000
+/** Renewals of one event-loop iteration share a durable commit. */
+const maxParallelRenewals = 64
 
 interface Resources {
   readonly nodes: Resource
@@ -115,18 +118,16 @@ class Kubelets {
   async renewLeases(): Promise<void> {
     const found = this.#resourcesIn(this.#parts.catalogs.current)
     if (found === undefined) return
-    const nowMs = this.#parts.engine.clock.now()
-    for (const [name, { isSilent }] of this.#nodes) {
-      if (isSilent) continue
-      const isHeartbeat = nowMs - (this.#statusWrittenMs.get(name) ?? 0) >= statusMs
-      try {
-        await (isHeartbeat ? this.#reportNode(found, name, true) : this.#renewLease(found, name))
-      } catch (error) {
-        this.#parts.logger.warn(
-          { controller: 'simulated-nodes', node: name, error },
-          'cannot renew the lease of a simulated node; retrying',
-        )
-      }
+    const awake = [...this.#nodes].filter(([, { isSilent }]) => !isSilent)
+    await inParallel(awake, maxParallelRenewals, ([name]) => this.#renew(found, name))
+  }
+
+  async #renew(found: Resources, name: string): Promise<void> {
+    const isHeartbeat = this.#parts.engine.clock.now() - (this.#statusWrittenMs.get(name) ?? 0) >= statusMs
+    try {
+      await (isHeartbeat ? this.#reportNode(found, name, true) : this.#renewLease(found, name))
+    } catch (error) {
+      this.#parts.logger.warn({ controller: 'simulated-nodes', node: name, error }, 'cannot renew the lease of a simulated node; retrying')
     }
   }
 

@@ -6,24 +6,16 @@ import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
 import type { ControllerRevision, StatefulSet } from '@cluster-apiserver/api/resources/apps/v1.schema.js'
 import type { Pod, PodTemplateSpec } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { ObjectAddress } from '../../../objects/object-store.js'
-import { KeyedController, type Run } from '../../framework/controller.js'
+import { KeyedController } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { claimObjects } from '../kit/claim-objects.js'
+import { adoptersOf, type ClaimRequest, claimObjects } from '../kit/claim-objects.js'
 import { withoutZeros } from '../kit/conditions.js'
 import { snapshotOf, sortRevisions, syncRevision, templateOfRevision } from '../kit/controller-revisions.js'
 import { dependentsSource, orphanOf, ownersSource } from '../kit/owner-keys.js'
 import { untilNextAvailableMs } from '../kit/pod-state.js'
-import {
-  addressOfKey,
-  controllerRefOf,
-  isTerminating,
-  readAll,
-  readObject,
-  type WorkloadParts,
-  workloadBackOff,
-} from '../kit/workload-parts.js'
+import { addressOfKey, isTerminating, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { type Counts, planStatefulSet, statusAfter } from './stateful-plan.js'
 import { ordinalOf, revisionOfPod } from './stateful-pods.js'
@@ -45,39 +37,29 @@ export const statefulSets = (parts: WorkloadParts): Controller => {
       const context = contextOf(catalog)
       return context === undefined ? [] : [ownersSource(context.sets), dependentsSource(parts, context.pods, context.sets)]
     },
-    work: async (key, run) => {
+    work: async (key) => {
       const context = contextOf(parts.catalogs.current)
       if (context === undefined) return undefined
       const orphan = orphanOf(key)
       if (orphan === undefined) return reconcile(context, addressOfKey(context.sets, key))
-      await adopt(context, { resource: context.pods, ...orphan }, run)
-      return undefined
+      return adoptersOf<StatefulSet, Pod>(parts, {
+        address: { resource: context.pods, ...orphan },
+        owners: context.sets,
+        requestOf: (owner) => podClaimOf(context, owner),
+      })
     },
   })
 }
 
 const nameOf = ({ metadata }: StatefulSet): string => metadata?.name ?? ''
 
-/** Lets StatefulSets adopt a pod. The adoption queues the StatefulSet. */
-async function adopt(context: Context, address: ObjectAddress, run: Run): Promise<void> {
-  const { parts, sets } = context
-  for (const set of readAll<StatefulSet>(parts, sets, address.namespace)) {
-    const pod = readObject<Pod>(parts, address)
-    if (pod === undefined || controllerRefOf(pod) !== undefined) return
-    const isMatch = ordinalOf(pod, nameOf(set)) !== undefined && fromSelectorObject(set.spec?.selector).matches(pod.metadata?.labels)
-    if (isMatch) await claimPods(context, set)
-    await run.budget.yieldIfSpent()
-  }
-}
-
-const claimPods = ({ parts, writer, sets, pods }: Context, owner: StatefulSet): Promise<readonly Pod[]> =>
-  claimObjects<Pod>(parts, writer, {
-    owner,
-    ownerResource: sets,
-    resource: pods,
-    selector: fromSelectorObject(owner.spec?.selector),
-    isCandidate: (pod) => ordinalOf(pod, nameOf(owner)) !== undefined,
-  })
+const podClaimOf = ({ sets, pods }: Context, owner: StatefulSet): ClaimRequest<Pod> => ({
+  owner,
+  ownerResource: sets,
+  resource: pods,
+  selector: fromSelectorObject(owner.spec?.selector),
+  isCandidate: (pod) => ordinalOf(pod, nameOf(owner)) !== undefined,
+})
 
 const claimRevisions = ({ parts, writer, sets, revisions }: Context, owner: StatefulSet): Promise<readonly ControllerRevision[]> =>
   claimObjects<ControllerRevision>(parts, writer, {
@@ -96,7 +78,7 @@ async function reconcile(context: Context, address: ObjectAddress): Promise<Outc
   const set = readObject<StatefulSet>(parts, address)
   if (set === undefined) return undefined
   const history = await findRevisions(context, set)
-  const pods = await claimPods(context, set)
+  const pods = await claimObjects(parts, context.writer, podClaimOf(context, set))
   const nowMs = clock.now()
   const { current, update } = history
   const input = {

@@ -2,6 +2,7 @@
 
 import type { Labels } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { NodeState } from '../node-state.js'
 import type { AffinityTerm, PodAffinities, PodShape } from '../pod-shape.js'
 import { type Cluster, maxScore, type PendingPod, type Plugin, type Preparation, refuse, refuseFinally } from './plugin.js'
@@ -37,21 +38,22 @@ class TopologyCounts {
 
 export const interPodAffinity: Plugin = {
   name: 'InterPodAffinity',
-  prepare: (pending, cluster): Preparation | undefined => {
+  prepare: async (pending, cluster, budget): Promise<Preparation | undefined> => {
     const { affinity, antiAffinity } = resolved(pending, cluster)
     if (affinity.length === 0 && antiAffinity.length === 0 && !cluster.hasAffinities) return undefined
     const incoming: Incoming = { shape: pending.shape, labels: namespaceLabelsOf(pending, cluster), affinity, antiAffinity }
-    const counted = countAll(incoming, cluster.nodes)
+    const counted = await countAll(incoming, cluster.nodes, budget)
     return { filter: (node) => judge(incoming, counted, node) }
   },
   weight: 2,
-  score: (pending, cluster, nodes) => {
+  score: async (pending, cluster, nodes, budget) => {
     const own = resolved(pending, cluster)
     const hasPreferences = own.preferredAffinity.length > 0 || own.preferredAntiAffinity.length > 0
     if (!hasPreferences && !cluster.hasAffinities) return undefined
     const labels = namespaceLabelsOf(pending, cluster)
     const weights = new TopologyCounts()
     for (const node of cluster.nodes) {
+      if (budget.isSpent) await budget.nextTurn()
       for (const [shape, { total }] of node.shapes) {
         const addAll = (terms: readonly AffinityTerm[], sign: number, isMatch: (term: AffinityTerm) => boolean, fixed?: number): void => {
           for (const term of terms)
@@ -94,9 +96,12 @@ interface Counted {
 
 const newCounts = (): Counted => ({ affinity: new TopologyCounts(), antiAffinity: new TopologyCounts(), existing: new TopologyCounts() })
 
-function countAll(incoming: Incoming, nodes: readonly NodeState[]): Counted {
+async function countAll(incoming: Incoming, nodes: readonly NodeState[], budget: TurnBudget): Promise<Counted> {
   const counted = newCounts()
-  for (const node of nodes) countNode(incoming, counted, node, 1)
+  for (const node of nodes) {
+    if (budget.isSpent) await budget.nextTurn()
+    countNode(incoming, counted, node, 1)
+  }
   return counted
 }
 

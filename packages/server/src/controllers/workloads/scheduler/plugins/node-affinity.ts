@@ -2,11 +2,11 @@
 
 import type { NodeSelectorTerm } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { matchesNodeAffinity, matchesNodeSelectorTerm } from '../../kit/node-selector.js'
-import { type Plugin, type Preparation, refuseFinally, scaledToHighest } from './plugin.js'
+import { type NodePlugin, type Preparation, refuseFinally, scaledToHighest } from './plugin.js'
 
 const refusal = refuseFinally("node(s) didn't match Pod's node affinity/selector")
 
-export const nodeAffinity: Plugin = {
+export const nodeAffinity: NodePlugin = {
   name: 'NodeAffinity',
   prepare: ({ pod: { spec } }): Preparation | undefined => {
     const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution

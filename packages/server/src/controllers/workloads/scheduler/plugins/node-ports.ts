@@ -1,11 +1,11 @@
 // NodePorts: host ports that another pod of the node has taken.
 
 import { anyAddress, type HostPort } from '../pod-shape.js'
-import { type Plugin, refuse } from './plugin.js'
+import { type NodePlugin, refuse } from './plugin.js'
 
 const refusal = refuse("node(s) didn't have free ports for the requested pod ports")
 
-export const nodePorts: Plugin = {
+export const nodePorts: NodePlugin = {
   name: 'NodePorts',
   prepare: ({ shape: { ports } }) => {
     if (ports.length === 0) return undefined

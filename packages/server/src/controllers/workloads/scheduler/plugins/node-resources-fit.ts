@@ -1,9 +1,9 @@
 // NodeResourcesFit: requests must fit into what the node has left; the node with most left scores best.
 
 import type { NodeState } from '../node-state.js'
-import { maxScore, type Plugin } from './plugin.js'
+import { maxScore, type NodePlugin } from './plugin.js'
 
-export const nodeResourcesFit: Plugin = {
+export const nodeResourcesFit: NodePlugin = {
   name: 'NodeResourcesFit',
   prepare: ({ shape: { requests } }) => {
     const wanted = [...requests].filter(([name, amount]) => amount > 0 || name === 'cpu' || name === 'memory')

@@ -1,11 +1,11 @@
 // NodeUnschedulable: cordoned nodes, unless the pod tolerates their taint.
 
 import { tolerates } from '../../kit/tolerations.js'
-import { type Plugin, refuseFinally } from './plugin.js'
+import { type NodePlugin, refuseFinally } from './plugin.js'
 
 const refusal = refuseFinally('node(s) were unschedulable')
 
-export const nodeUnschedulable: Plugin = {
+export const nodeUnschedulable: NodePlugin = {
   name: 'NodeUnschedulable',
   prepare: ({ pod }, { identity }) => {
     const taint = { key: identity.label('unschedulable', 'node'), effect: 'NoSchedule' }

@@ -1,8 +1,9 @@
-// What a plugin of the scheduler is: pure functions of a pod and the cluster.
+// What a plugin of the scheduler is: functions of a pod and the cluster. Those that read the pods of all nodes yield to the event loop.
 
 import type { FeatureGates } from '@cluster-apiserver/api/api/definition/resource-definition.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import type { CompiledLabelSelector, Labels } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 import type { NodeState } from '../node-state.js'
@@ -62,13 +63,25 @@ export interface Preparation {
   readonly filter?: NodeFilter
 }
 
+type NowOrLater<T> = T | Promise<T>
+
 export interface Plugin {
   readonly name: string
   /** Undefined: every node passes. */
-  readonly prepare?: (pod: PendingPod, cluster: Cluster) => Preparation | undefined
+  readonly prepare?: (pod: PendingPod, cluster: Cluster, budget: TurnBudget) => NowOrLater<Preparation | undefined>
   readonly weight?: number
   /** Score from 0 to 100 of each node; undefined: all the same. */
-  readonly score?: (pod: PendingPod, cluster: Cluster, nodes: readonly NodeState[]) => readonly number[] | undefined
+  readonly score?: (
+    pod: PendingPod,
+    cluster: Cluster,
+    nodes: readonly NodeState[],
+    budget: TurnBudget,
+  ) => NowOrLater<readonly number[] | undefined>
+}
+
+/** A plugin that decides by the pod and one node alone. */
+export interface NodePlugin extends Plugin {
+  readonly prepare: (pod: PendingPod, cluster: Cluster) => Preparation | undefined
 }
 
 export const maxScore = 100

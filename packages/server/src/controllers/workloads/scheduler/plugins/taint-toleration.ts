@@ -1,9 +1,9 @@
 // TaintToleration: taints that the pod does not tolerate; soft ones lower the score.
 
 import { schedulingEffects, tolerates, untoleratedTaint } from '../../kit/tolerations.js'
-import { type Plugin, refuseFinally, scaledToHighest } from './plugin.js'
+import { type NodePlugin, refuseFinally, scaledToHighest } from './plugin.js'
 
-export const taintToleration: Plugin = {
+export const taintToleration: NodePlugin = {
   name: 'TaintToleration',
   prepare: ({ pod }) => {
     const tolerations = pod.spec?.tolerations ?? []

@@ -36,7 +36,7 @@ export const dictionary = Buffer.concat([
   Buffer.from(dictionaryEnd),
 ])
 
-export type StreamHeaders = { readonly [name: string]: string | undefined }
+type StreamHeaders = { readonly [name: string]: string | undefined }
 
 const frameTypes = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 }
 const fin = 1
