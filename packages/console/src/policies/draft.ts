@@ -18,6 +18,3 @@ export const currentDraft = (session: Session): Draft => (lastDraft?.session.has
 export function keepDraft(session: Session, changed: Partial<Draft>): void {
   lastDraft = { session, draft: { ...currentDraft(session), ...changed } }
 }
-
-/** The message of a request that an admission policy denied. */
-export const isPolicyDenial = (message: string): boolean => /\bValidatingAdmissionPolicy '[^']+'.* denied request: /.test(message)
