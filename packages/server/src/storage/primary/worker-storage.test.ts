@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { Duplex, Transform } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../contract/contract-harness.js'
 import { storageContract } from '../contract/storage.contract.js'
 import { type Change, StorageRefusedError, StorageUnavailableError } from '../storage.js'
@@ -112,6 +113,8 @@ describe('a worker', () => {
     const opening = primary.openWorker(folder, { stream: gate.stream })
     const last = await primary.request('fill', folder)
     await primary.request('compact', folder, last)
+    // Longer than the interval of signs of life: the next frame after this greeting must be the second greeting.
+    await sleep(1_500)
     gate.openRequests()
     const storage = await opening
     assert.equal(storage.revision, last)

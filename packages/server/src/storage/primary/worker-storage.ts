@@ -273,9 +273,11 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
   }
 
   #tick(): void {
+    // The primary may ask for a second greeting, and accepts no other frame before it.
+    if (this.#greet !== undefined) return
     this.#channel.send(toPrimary.alive, Buffer.alloc(0))
     try {
-      if (this.#greet === undefined) this.#advance()
+      this.#advance()
     } catch (error) {
       this.#channel.fail(`the data file cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
