@@ -92,7 +92,11 @@ describe('console: policies', { skip: chromiumFound.skip }, () => {
     const { page, problems } = await openPage(started)
     await signIn(page, started.embedded, undefined, '#/object/apps/v1/deployments/shop/edited?tab=edit')
     const editor = page.locator('.yaml-editor').getByRole('textbox')
-    await pasteText(editor, (await editorText(editor)).replace('replicas: 1', 'replicas: 9'))
+    const text = await until(
+      () => editorText(editor),
+      (shown) => shown.includes('replicas: 1'),
+    )
+    await pasteText(editor, text.replace('replicas: 1', 'replicas: 9'))
     const why = page.getByRole('link', { name: 'Which expression, with which values?' })
     await until(
       async () => {
