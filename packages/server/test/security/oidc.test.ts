@@ -255,7 +255,7 @@ describe('OIDC tokens', () => {
     }
   })
 
-  test('distributed claims: groups from another endpoint', { skip: skipWithWorkers('each caches tokens and keys') }, async () => {
+  test('distributed claims: groups from another endpoint', async () => {
     const source = { _claim_names: { groups: 's' }, _claim_sources: { s: { endpoint: `${issuer.url}/groups`, access_token: 'x' } } }
     issuer.claimsAt = { '/groups': tokenOf({ groups: ['far', 'away'] }) }
     const found = await identifyToken(tokenOf({ groups: undefined, ...source }))
