@@ -6,5 +6,5 @@ import { ErrorPanel } from './error-panel.js'
 
 export function Guarded({ children }: { readonly children: ComponentChildren }) {
   const [error] = useErrorBoundary()
-  return error === undefined ? <>{children}</> : <ErrorPanel error={error} title="This part of the page cannot be shown" />
+  return <>{error === undefined ? children : <ErrorPanel error={error} title="This part of the page cannot be shown" />}</>
 }
