@@ -38,7 +38,7 @@ function microsecondsOfThreads(pid: number): number {
   return sum
 }
 
-export interface Memory {
+interface Memory {
   readonly residentBytes: number
   /** Without mapped files, whose pages the kernel can reclaim. */
   readonly anonymousBytes: number

@@ -13,7 +13,7 @@ export interface Template {
   readonly nameOf: (index: number) => string
 }
 
-export interface Copies {
+interface Copies {
   readonly template: Template
   readonly count: number
 }

@@ -9,7 +9,7 @@ export type Put = (name: string, bytes: Buffer) => Promise<unknown>
 const headers = { ':method': 'POST', ':path': methods.txn, 'content-type': 'application/grpc', te: 'trailers' }
 const grpcPrefixBytes = 5
 
-export interface BareEtcd {
+interface BareEtcd {
   /** Puts the body in one transaction. Rejects if the key exists. */
   readonly put: Put
   close(): void

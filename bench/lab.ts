@@ -100,7 +100,7 @@ export async function makeNamespace(served: Served, name: string): Promise<strin
   return `/api/v1/namespaces/${name}/configmaps`
 }
 
-export interface FillOptions {
+interface FillOptions {
   readonly path: string
   readonly count: number
   readonly body: (index: number) => string

@@ -12,7 +12,7 @@ export interface Served extends Target {
 
 export const cpuOf = ({ pid, helpers = [] }: Served): number => [pid, ...helpers].reduce((sum, each) => sum + cpuMicroseconds(each), 0)
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly connections: number
   readonly durationMs: number
   /** Creates the next request of a connection; the counter increases with every call. */

@@ -7,6 +7,7 @@
 
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { fill, Lab, makeNamespace, type Tested } from './lab.js'
 import { hasPassed, type Line, printProgress, renderTable } from './report.js'
 import { measureAggregation } from './workloads/aggregation.js'
@@ -108,7 +109,7 @@ if (unknown.length > 0) {
 const failedLine = (name: string) => (error: unknown) => {
   hasFailed = true
   printProgress(`${name} failed: ${error instanceof Error ? error.stack : String(error)}\n${lab.serverOutput}`)
-  return [{ workload: name, floor: '', server: '', note: `failed: ${error instanceof Error ? error.message : String(error)}` }]
+  return [{ workload: name, floor: '', server: '', note: `failed: ${errorMessage(error)}` }]
 }
 
 let hasFailed = false

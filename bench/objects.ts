@@ -3,7 +3,7 @@
 /** Bytes of the serialized object without its data, measured once: the data fills the rest. */
 const overheadBytes = 420
 
-export interface ObjectInput {
+interface ObjectInput {
   readonly name: string
   readonly bytes: number
   readonly labels?: Readonly<Record<string, string>>

@@ -21,7 +21,8 @@ const slowPath = new RegExp(`(?:^|/)test/(?:${slowFolders.join('|')})/`)
 /** Files per shared process: unit tests are short, tests of a whole server are not. */
 const groupSizes = { src: 40, test: 6 }
 const fileTimeoutMs = 400_000
-const groupsFolder = '.build/groups'
+/** Of this run only: another run in the same checkout must not remove its files. */
+const groupsFolder = `.build/groups/${process.pid}`
 
 function findTests(source, built) {
   if (!existsSync(`${root}${source}`)) return []
@@ -141,7 +142,7 @@ async function runAll(units) {
   if (stopController.signal.aborted) process.exitCode = 1
 }
 
-rmSync(`${root}${groupsFolder}`, { recursive: true, force: true })
+process.on('exit', () => rmSync(`${root}${groupsFolder}`, { recursive: true, force: true }))
 const hasOwnProcess = (file) => words.length > 0 || isAlone(file)
 const units = [
   ...files.filter(hasOwnProcess).map((file) => writeUnit(file.source, [file.built])),

@@ -20,7 +20,7 @@ export interface TaskCost {
 }
 
 /** A client library: each function runs a task and returns the number of received objects. */
-export interface ClientUnderTest {
+interface ClientUnderTest {
   list(task: Task): Promise<number>
   /** Reads type, name and version of each event, as a controller that queues keys does. */
   watch(task: Task): Promise<number>

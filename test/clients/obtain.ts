@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 
 /** `skip` goes into the options of a suite. */
 export interface Obtained {
@@ -28,7 +29,7 @@ export async function obtain(name: string, find: () => Promise<string>): Promise
     openCache()
     return { path: await find(), skip: false }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorMessage(error)
     return { path: '', skip: `${name} could not be installed: ${reason}` }
   }
 }

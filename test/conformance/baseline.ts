@@ -12,7 +12,7 @@ const path = join(repoRoot, 'test', 'conformance', 'baseline.json')
 type Listing = { readonly [file: string]: string }
 type BaselineFile = { readonly [key in 'both' | IdentityName]: Listing }
 
-export type Matches = { readonly [identity in IdentityName]: ReadonlySet<string> }
+type Matches = { readonly [identity in IdentityName]: ReadonlySet<string> }
 
 export function readBaseline(): Matches {
   const file = JSON.parse(readFileSync(path, 'utf8')) as BaselineFile

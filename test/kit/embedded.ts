@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
 import { ApiClient } from './api-client.js'
-import { newFolder, ServerProcess } from './server-process.js'
+import { isWorkersRun, newFolder, ServerProcess } from './server-process.js'
 
 /** `workers`: a process with two worker processes on the embedded store. */
 type EngineName = 'memory' | 'lmdb' | 'etcd' | 'workers'
@@ -43,7 +43,7 @@ async function startWithWorkers(flags: readonly string[]): Promise<Embedded> {
 }
 
 export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
-  if (engine === 'workers') return startWithWorkers(flags)
+  if (engine === 'workers' || (engine !== 'etcd' && isWorkersRun())) return startWithWorkers(flags)
   const dataDir = engine === 'lmdb' ? newFolder() : undefined
   const cluster = engine === 'etcd' ? await etcd?.EtcdCluster.start({ members: 1 }) : undefined
   const server = await startServer({

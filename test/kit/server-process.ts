@@ -21,7 +21,7 @@ interface ProcessOptions {
 }
 
 /** Process ids of the children of a process; none if it has ended. */
-export function childrenOf(pid: number): readonly number[] {
+function childrenOf(pid: number): readonly number[] {
   return unlessEnded([], () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number))
 }
 
@@ -60,6 +60,17 @@ if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   process.on('SIGTERM', () => process.exit(143))
 }
 
+/** `TEST_ENGINES=workers`: every server that can have worker processes has two. */
+export const isWorkersRun = (): boolean => process.env['TEST_ENGINES'] === 'workers'
+
+/** `skip` of a test of a behaviour that is documented to differ with worker processes. */
+export const skipWithWorkers = (difference: string): string | false => (isWorkersRun() ? `with workers: ${difference}` : false)
+
+const excludesWorkers = /^--(?:workers|etcd-servers|storage-backend|testkit|permit-port-sharing)\b/
+
+const workersFlag = (flags: readonly string[]): readonly string[] =>
+  isWorkersRun() && !flags.some((flag) => excludesWorkers.test(flag)) ? ['--workers=2'] : []
+
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'apiserver-test-'))
 
 export class ServerProcess {
@@ -82,7 +93,8 @@ export class ServerProcess {
     this.port = Number(new URL(parts.url).port)
     this.pid = parts.child.pid ?? 0
     this.exited = exitOf(parts.child)
-    this.client = new ApiClient(this.access)
+    // Consecutive requests on connections of their own are served by different workers.
+    this.client = new ApiClient(this.access, { keepAlive: !isWorkersRun() })
   }
 
   /** Resolves when the server prints that it is ready. */
@@ -95,7 +107,11 @@ export class ServerProcess {
     processor,
   }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment, processor })
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...workersFlag(flags), ...flags], {
+      nodeFlags,
+      environment,
+      processor,
+    })
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, timeoutMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })

@@ -43,7 +43,7 @@ export function appliedSet(schema: Schema, object: Fields): Set<string> {
   return new Set(visits.filter(isOwned).map(({ path }) => path))
 }
 
-export interface Comparison {
+interface Comparison {
   readonly added: FieldSet
   readonly modified: FieldSet
   readonly removed: FieldSet

@@ -1,6 +1,6 @@
 // CustomResourceDefinition Widget of the model-based tests (model.ts). Its fields cover types, limits, defaults, null, list types, pruning.
 
-import { fieldSchema, type Schema } from './schema.js'
+import type { Schema } from './schema.js'
 
 const text: Schema = { type: 'string' }
 
@@ -37,8 +37,6 @@ export const widgetSchema: Schema = {
   type: 'object',
   properties: { metadata: { type: 'object', properties: { labels, annotations: labels } }, spec },
 }
-
-export const specSchema = fieldSchema(widgetSchema, 'spec') ?? spec
 
 export const group = 'model.example.com'
 

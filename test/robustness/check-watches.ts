@@ -101,10 +101,13 @@ function expectedFromState(timeline: Timeline, watch: WatchRecord): readonly Exp
   const { seen, group, from, startMs, endMs } = watch
   const least = from === 'recent' ? timeline.knownBy(startMs) : timeline.base
   const firstMs = seen[0]?.atMs ?? endMs
-  const candidates = [least, ...timeline.between({ from: least, to: timeline.possibleBy(firstMs) }).map(({ revision }) => revision)]
+  const greatest = timeline.possibleBy(firstMs)
+  const candidates = [least, ...timeline.between({ from: least, to: greatest }).map(({ revision }) => revision)]
   if (seen.length === 0) return []
   let best: { readonly delivered: readonly ExpectedEvent[]; readonly length: number } | undefined
-  let isUnclear = false
+  // A gap after the greatest known revision may have deletions that no record shows.
+  let isUnclear = !timeline.isCovered({ from: least, to: greatest + 1 })
+  const events = seen.filter(({ version }) => version !== undefined)
   for (const revision of candidates) {
     const state = timeline.stateAt(revision)?.filter((version) => group === undefined || version.group === group)
     const rest = expectedAfter(timeline, watch, revision)
@@ -114,15 +117,14 @@ function expectedFromState(timeline: Timeline, watch: WatchRecord): readonly Exp
     }
     if (state.length > seen.length) continue
     const delivered = [...state.map(({ key, revision: at }): ExpectedEvent => ({ type: 'ADDED', key, revision: at })), ...rest]
-    const length = commonPrefixLength(seen, delivered)
+    const length = commonPrefixLength(events, delivered)
     if (best === undefined || length > best.length) best = { delivered, length }
-    if (length === delivered.length) return delivered
+    if (length === delivered.length && length === events.length) return delivered
   }
   return isUnclear ? 'unclear' : (best?.delivered ?? [])
 }
 
-function commonPrefixLength(seen: readonly SeenObject[], delivered: readonly ExpectedEvent[]): number {
-  const events = seen.filter(({ version }) => version !== undefined)
+function commonPrefixLength(events: readonly SeenObject[], delivered: readonly ExpectedEvent[]): number {
   const index = delivered.findIndex(({ revision, key }, at) => events[at]?.revision !== revision || events[at]?.version?.key !== key)
   return index < 0 ? delivered.length : index
 }

@@ -196,6 +196,30 @@ test('after a gap in the watches, a complete list restores the checks', () => {
   assert.deepEqual(rulesOf([...withGap, selected, longerWatch]), [])
 })
 
+test('a watch from the state in a gap of the watches is not reported', () => {
+  const lost = { kind: 'unknown', why: 'ECONNRESET' } as const
+  const selected = { client: 'late', from: 'recent', group: 'x' } as const
+  // The deletion of `a` at revision 15 was not acknowledged, and no watch has seen it.
+  const gapAt15 = [
+    written(a11, { verb: 'create' }),
+    written(b14, { verb: 'create' }),
+    watch({ seen: [seen('ADDED', a11), seen('ADDED', b14)] }),
+    written(b17, { verb: 'update' }),
+    watch({ from: 15, seen: [seen('MODIFIED', b17)] }),
+  ]
+  const deletion = write(14.5, { verb: 'delete', key: 'a', writeId: '', outcome: lost })
+  const late = watch({ client: 'late', from: 'recent', startMs: 152, seen: [seen('ADDED', b14)].map(shiftedBy(153)) })
+  assert.deepEqual(rulesOf([...gapAt15, deletion, late, inventory]), [])
+  // At revision 18, which was possible when the watch began, no object is selected.
+  const emptied = [
+    ...withGap,
+    write(14.2, { verb: 'delete', key: 'a', writeId: '', outcome: lost }),
+    watch({ from: 17, seen: [seen('DELETED', a16, 18)] }),
+  ]
+  const early = watch({ ...selected, startMs: 143, seen: [seen('ADDED', b14)].map(shiftedBy(144)) })
+  assert.deepEqual(rulesOf([...emptied, early]), [])
+})
+
 /** Wrong histories by the rule that they violate. */
 const cases: { readonly [rule: string]: { readonly [name: string]: readonly Record[] } } = {
   'lost write': {

@@ -7,7 +7,7 @@ import type { History } from './history.js'
 import { isWrite, Timeline } from './timeline.js'
 import { Findings, type Violation } from './violation.js'
 
-export interface Verdict {
+interface Verdict {
   readonly violations: readonly Violation[]
   /** Number of violations per rule. */
   readonly counts: ReadonlyMap<string, number>

@@ -12,7 +12,7 @@ const path = '/api/v1/namespaces/robust/secrets'
 const settleMs = 60_000
 const policies = ['Background', 'Foreground', 'Orphan'] as const
 
-export type Policy = (typeof policies)[number]
+type Policy = (typeof policies)[number]
 
 export interface Dependent {
   readonly name: string

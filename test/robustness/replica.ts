@@ -3,6 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { ApiClient } from '../kit/api-client.js'
 import { repoRoot } from '../kit/paths.js'
 import { newFolder, ServerProcess, startAndKill } from '../kit/server-process.js'
@@ -113,7 +114,7 @@ export class Replica {
       try {
         return await this.#startOnce()
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error)
+        const text = errorMessage(error)
         this.failedStarts.push(text)
         if (performance.now() > untilMs) throw error
         await new Promise((resolve) => setTimeout(resolve, 200))

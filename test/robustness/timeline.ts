@@ -18,7 +18,7 @@ interface Contradiction {
   readonly second: TimelineEvent
 }
 
-export interface Span {
+interface Span {
   /** Exclusive. */
   readonly from: number
   /** Inclusive. */

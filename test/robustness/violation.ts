@@ -9,7 +9,7 @@ export interface Violation {
   readonly evidence: readonly string[]
 }
 
-export interface Location {
+interface Location {
   readonly keys: readonly string[]
   readonly revision: number
   /** Record that the violation is about, always shown. */

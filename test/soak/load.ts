@@ -6,7 +6,7 @@ import { configMapOf } from '../kit/fixtures.js'
 import type { WatchStream } from '../kit/network/watch-stream.js'
 import type { Random } from '../kit/seeded-random.js'
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly client: ApiClient
   readonly random: Random
   /** Requests per second in total. */

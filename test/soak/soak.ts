@@ -17,7 +17,7 @@ interface SoakOptions {
   readonly log: (line: string) => void
 }
 
-export interface Sample {
+interface Sample {
   readonly atMs: number
   readonly requests: number
   /** Private memory, without pages of the data file, which the kernel can reclaim. */

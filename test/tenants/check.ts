@@ -4,7 +4,7 @@ import type { HttpResponse } from './connection.js'
 import { foreignMarks, ownerOf } from './marks.js'
 import type { Tenant } from './tenant.js'
 
-export type Rule =
+type Rule =
   | 'foreign bytes'
   | 'foreign write'
   | 'lost write'
@@ -16,7 +16,7 @@ export type Rule =
   | 'deletecollection limit'
   | 'server ended'
 
-export interface Finding {
+interface Finding {
   readonly rule: Rule
   readonly text: string
   readonly atMs: number
@@ -111,7 +111,7 @@ export class Checks {
 export const renderFinding = ({ rule, text, atMs }: Finding): string =>
   `FOUND after ${(atMs / 1000).toFixed(1)} s, ${rule}: ${text.slice(0, 500)}`
 
-export function messageOf(body: Buffer): string {
+function messageOf(body: Buffer): string {
   const text = body.toString('utf8', 0, 4000)
   const found = /"message": ?"((?:[^"\\]|\\.)*)/.exec(text)?.[1] ?? /^message: ['"]?(.*)$/m.exec(text)?.[1]
   // In Protobuf the message is surrounded by binary bytes.

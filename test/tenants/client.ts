@@ -6,7 +6,7 @@ import { type Certificate, type Connection, type Endpoint, type HttpResponse, op
 import { json, type Representation, withQuery } from './representations.js'
 import type { Tenant } from './tenant.js'
 
-export interface Call {
+interface Call {
   readonly verb: string
   readonly method: string
   readonly path: string

@@ -16,7 +16,7 @@ export interface Certificate {
   readonly key: string
 }
 
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>

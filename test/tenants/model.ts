@@ -48,4 +48,4 @@ export class LaneModel {
   }
 }
 
-export const isPresent = ({ possible }: Key): boolean => possible.length === 1 && possible[0] !== undefined
+const isPresent = ({ possible }: Key): boolean => possible.length === 1 && possible[0] !== undefined

@@ -20,7 +20,7 @@ import { get, list, listAll, useClusterScoped } from './workload/reads.js'
 import { watch } from './workload/watches.js'
 import { create, remove, removeSome, update, writeStatus } from './workload/writes.js'
 
-export interface RunOptions {
+interface RunOptions {
   readonly seed: number
   /** `reported`: only large dry-run Roles, large reads in YAML, and Secrets of the system. */
   readonly mix: 'all' | 'reported'

@@ -20,7 +20,7 @@ export interface Servers {
   readonly close: () => Promise<void>
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly flags: readonly string[]
   readonly processor?: number | undefined
   /** Worker processes of the engine `workers`. */

@@ -7,7 +7,7 @@ import { repoRoot } from '../kit/paths.js'
 const path = join(repoRoot, 'test', 'vectors', 'baseline.json')
 
 /** Names of matching cases by table file, such as audit.json. */
-export type Baseline = { readonly [file: string]: readonly string[] }
+type Baseline = { readonly [file: string]: readonly string[] }
 
 export const readBaseline = (): Baseline => (existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Baseline) : {})
 

@@ -5,7 +5,7 @@ import { compare, type Verdict } from './differential.js'
 import { mutate, randomDocument } from './generate.js'
 import { compareScalar, randomScalar } from './scalars.js'
 
-export interface Findings {
+interface Findings {
   readonly documents: number
   /** Number of documents that were read equally, rejected by both, or differ for a known reason. */
   readonly counts: ReadonlyMap<string, number>

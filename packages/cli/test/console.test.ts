@@ -1,8 +1,10 @@
 // `clusterctl console`: signs a page in once, and serves only that page.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
@@ -37,12 +39,23 @@ describe('clusterctl console', () => {
         fetch(`${origin}/console/exchange`, { method: 'POST', body, headers })
       assert.equal((await exchange('wrong')).status, 403)
       assert.equal((await exchange(code, { origin: 'https://evil.example' })).status, 403, 'a page of another site')
+      const { host, port } = new URL(origin)
+      const cut = connect(Number(port), '127.0.0.1')
+      cut.write(`POST /console/exchange HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 43\r\n\r\nx`)
+      await once(cut, 'connect')
+      // The command has the head of the request before it serves a later one.
+      assert.equal((await exchange('wrong')).status, 403)
+      cut.destroy()
       const token = await (await exchange(code)).text()
       assert.equal((await exchange(code)).status, 403, 'a second time')
       const get = (headers = {}): Promise<Response> => fetch(`${origin}/api/v1/namespaces/default`, { headers })
       assert.equal((await get({ authorization: `Bearer ${token}` })).status, 200)
       assert.equal((await get()).status, 401)
       assert.equal((await get({ authorization: `Bearer ${token}`, origin: 'https://evil.example' })).status, 403)
+      const asViewer = { authorization: `Bearer ${token}`, 'impersonate-user': 'viewer' }
+      assert.equal((await get(asViewer)).status, 403, 'the user of the headers')
+      assert.equal((await get({ ...asViewer, 'impersonate-group': 'system:masters' })).status, 200)
+      assert.equal((await get({ authorization: `Bearer ${token}`, 'impersonate-group': 'system:masters' })).status, 400)
       const rebound = await new Promise((resolve, reject) =>
         request(`${origin}/console/`, { headers: { host: 'evil.example' } }, (response) => resolve(response.resume().statusCode))
           .on('error', reject)
@@ -83,6 +96,20 @@ test('the commands of docs/console.md run', async () => {
   } finally {
     opened.close()
     printed.close()
+    await server.close({ immediately: true })
+  }
+})
+
+test('a proxy that impersonates a user does not let requests choose another one', async () => {
+  const server = await startServer()
+  const command = clientFor(server).follow('proxy --port=0 --as=viewer --as-group=system:masters')
+  try {
+    const address = /Starting to serve on (\S+)\n/.exec(await command.until(/Starting to serve on \S+\n/))?.[1] ?? ''
+    const get = (headers = {}): Promise<Response> => fetch(`http://${address}/api/v1/namespaces/default`, { headers })
+    assert.equal((await get()).status, 200)
+    assert.equal((await get({ 'impersonate-user': 'admin' })).status, 403)
+  } finally {
+    command.close()
     await server.close({ immediately: true })
   }
 })

@@ -8,6 +8,9 @@ import { clientOf, type Embedded, startEmbedded, tokenOf } from '../../../test/k
 import { repoRoot } from '../../../test/kit/paths.js'
 import { obtainChromium } from './obtain-chromium.js'
 
+/** Waits of a page end after this time: only a failed test takes it, so it is long enough for a busy machine. */
+export const timeoutMs = 120_000
+
 /** Skip reason without a browser. */
 export const chromiumFound = await obtainChromium()
 
@@ -19,9 +22,15 @@ export interface Console {
   close(): Promise<void>
 }
 
-/** `from`: a captured cluster to begin with. */
-export async function startConsole(flags: readonly string[] = [], from?: string): Promise<Console> {
-  const [embedded, browser] = await Promise.all([from === undefined ? startEmbedded('memory', flags) : startFrom(from), launch()])
+interface ConsoleSettings {
+  readonly flags?: readonly string[]
+  /** A captured cluster to begin with. */
+  readonly from?: string
+  readonly engine?: 'memory' | 'lmdb'
+}
+
+export async function startConsole({ flags, from, engine = 'memory' }: ConsoleSettings = {}): Promise<Console> {
+  const [embedded, browser] = await Promise.all([from === undefined ? startEmbedded(engine, flags) : startFrom(from), launch()])
   return {
     embedded,
     browser,
@@ -46,6 +55,7 @@ export interface OpenPage {
 
 export async function openPage({ browser, embedded }: Console, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport: { width: 1280, height: 800 }, ...options })
+  context.setDefaultTimeout(timeoutMs)
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', ({ message }) => problems.push(message))
@@ -80,6 +90,21 @@ export async function pasteText(editor: Locator, text: string): Promise<void> {
     clipboardData.setData('text/plain', ${JSON.stringify(text)})
     document.activeElement.shadowRoot.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
   })()`)
+}
+
+/** Processor time of the page's main thread in milliseconds: unlike the time between frames, other processes hardly change it. */
+export async function mainThreadMs(page: Page, run: () => Promise<unknown>): Promise<number> {
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const read = async (): Promise<number> => {
+    const { metrics } = await devTools.send('Performance.getMetrics')
+    return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+  const before = await read()
+  await run()
+  const used = (await read()) - before
+  await devTools.detach()
+  return used
 }
 
 const screenshots = process.env['CONSOLE_SCREENSHOTS']

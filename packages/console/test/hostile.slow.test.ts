@@ -70,6 +70,19 @@ describe('console: attacks', { skip: chromiumFound.skip }, () => {
     await page.getByText('(100,000 characters)').waitFor()
     assert.equal(await page.locator('main .notices, main .sign-in-page').count(), 0)
     await page.getByText('live', { exact: true }).waitFor()
+    // As YAML or indented JSON, which servers send to browsers, 200 kB would have 180 MB of indentation.
+    const mineOf = (name: string, items: number): string =>
+      `{"apiVersion":"example.com/v1","kind":"Mine","metadata":{"name":"${name}"},"spec":${'{"a":'.repeat(900)}[${'1,'.repeat(items)}1]${'}'.repeat(900)}}`
+    const address = `${started.embedded.server.url}/console/#/object/example.com/v1/mines/default`
+    for (const [name, items] of [
+      ['deep', 20_000],
+      ['deeper', 100_000],
+    ] as const)
+      assert.equal((await client.post('/apis/example.com/v1/namespaces/default/mines', mineOf(name, items))).status, 201)
+    await page.goto(`${address}/deep`)
+    await page.getByLabel('Object as YAML').waitFor()
+    await page.goto(`${address}/deeper`)
+    await page.getByText('nested too deeply', { exact: false }).waitFor()
     assert.deepEqual(problems, [])
     await page.context().close()
   })

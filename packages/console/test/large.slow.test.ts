@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { newFolder } from '../../../test/kit/server-process.js'
-import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, mainThreadMs, openPage, screenshot, signIn, startConsole } from './browser.js'
 
 const rowCount = 50_000
 
@@ -26,25 +26,16 @@ const scrollFrames = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
-/** Milliseconds of scripts, styles and layout in one frame: unlike the time between frames, other processes hardly change it. */
-const workOfFrames = `new Promise((resolve) => {
+const jumps = 100
+
+/** Jumps to other rows in 100 frames, so that each frame draws all its rows. */
+const jumpFrames = `new Promise((resolve) => {
   const rows = document.querySelector('.rows')
-  const works = []
   let i = 0
   const step = () => {
     rows.scrollTop = (i * 7919 * 30) % rows.scrollHeight
-    requestAnimationFrame(() => {
-      const beginMs = performance.now()
-      // Runs after the frame callbacks of this frame, before its style and layout.
-      requestAnimationFrame(() => undefined)
-      queueMicrotask(() => {
-        rows.getBoundingClientRect()
-        rows.querySelector('.rows-body').offsetHeight
-        works.push(performance.now() - beginMs)
-        if (++i < 100) step()
-        else resolve(works)
-      })
-    })
+    if (++i <= ${jumps}) requestAnimationFrame(step)
+    else resolve()
   }
   step()
 })`
@@ -62,22 +53,22 @@ describe('console: 50,000 rows', { skip: chromiumFound.skip }, () => {
       data: { value: String(i) },
     }))
     writeFileSync(capture, [namespace, ...maps].map((object) => JSON.stringify(object)).join('\n---\n'))
-    started = await startConsole([], capture)
+    started = await startConsole({ from: capture })
   })
   after(() => started.close())
 
   test('all rows arrive, are scrolled, found and sorted; frames are printed', async (context) => {
     const { page, problems } = await openPage(started)
     await signIn(page, started.embedded, undefined, '#/list/core/v1/configmaps?namespace=many&labels=app%3Dmany')
-    await page.getByText('live', { exact: true }).waitFor({ timeout: 60_000 })
+    await page.getByText('live', { exact: true }).waitFor()
     await page.getByText('50,000 objects').waitFor()
     assert.ok((await page.locator('.row').count()) < 100, 'only the visible rows are elements')
     const frames = (await page.evaluate(scrollFrames)) as readonly number[]
     const longest = Math.max(...frames)
-    const works = (await page.evaluate(workOfFrames)) as readonly number[]
-    context.diagnostic(
-      `frames: ${frames.length}, longest ${longest.toFixed(1)} ms; work of a frame at most ${Math.max(...works).toFixed(1)} ms`,
-    )
+    const workMs = (await mainThreadMs(page, () => page.evaluate(jumpFrames))) / jumps
+    context.diagnostic(`frames: ${frames.length}, longest ${longest.toFixed(1)} ms; ${workMs.toFixed(1)} ms of processor time each`)
+    // Ten times the usual value: slow machines pass, and a table that draws all its rows does not.
+    assert.ok(workMs < 100, `${workMs} ms per frame`)
     await page.locator('.rows').focus()
     await page.keyboard.press('End')
     await page.getByRole('link', { name: 'row-49999' }).waitFor()

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findConflicts } from '../src/change/object-changes.js'
 import { KindSchema } from '../src/editor/kind-schema.js'
-import type { Session } from '../src/session/session.js'
+import { lineOfField, readFieldPath, scanYaml } from '../src/editor/scan-yaml.js'
+import { yamlLines } from '../src/object/yaml-lines.js'
+import { currentDraft, keepDraft } from '../src/policies/draft.js'
+import { Session } from '../src/session/session.js'
 import type { Row, RowChange } from '../src/table/live-table.js'
 import { compareCells, RowOrder } from '../src/table/row-order.js'
 import { cellText } from '../src/ui/format.js'
@@ -65,6 +68,34 @@ describe('many rows', () => {
   })
 })
 
+describe('hostile YAML', () => {
+  test('comments, blocks and empty lines after a deep list take linear memory and time', () => {
+    const list = '- '.repeat(60_000)
+    for (const line of ['#\n', '\n', `${' '.repeat(60)}\n`]) {
+      const lines = scanYaml(`${list}\n${line.repeat(180_000 / line.length)}`)
+      assert.equal(lines[0]?.path.length, 60_000)
+    }
+    const block = scanYaml(`${'- '.repeat(300)}|\n${`${' '.repeat(602)}#\n`.repeat(400)}`)
+    assert.equal(block[400]?.path.length, 300)
+  })
+
+  test('an object that is nested deeply is shown up to a limit', () => {
+    for (const inner of [Array.from({ length: 300_000 }, () => 1), 'a\n'.repeat(300_000)]) {
+      let value: unknown = inner
+      for (let depth = 0; depth < 900; depth++) value = { a: value }
+      const lines = yamlLines({ spec: value } as never)
+      assert.match(lines.at(-1)?.value ?? '', /the rest is not shown/)
+      assert.ok(lines.reduce((sum, { indent, path }) => sum + indent + path.length, 0) < 34 << 20)
+    }
+    assert.equal(yamlLines({ lines: 'a\n'.repeat(30_000) }).length, 30_001)
+  })
+
+  test('a long path in an error of the server is cut', () => {
+    assert.equal(readFieldPath(`data${'['.repeat(500_000)}`)[0], 'data')
+    assert.equal(lineOfField(scanYaml('a:\n'.repeat(1000)), readFieldPath('a.'.repeat(500_000))), 0)
+  })
+})
+
 describe('conflicts', () => {
   const owner = { manager: 'other', operation: 'Apply', subresource: '', since: '', apiVersion: 'v1' }
 
@@ -89,10 +120,21 @@ describe('conflicts', () => {
   })
 })
 
+test('the policies page begins with the draft of the same user only', () => {
+  const sessionOf = (user: string): Session => Object.create(Session.prototype, { user: { value: user } }) as Session
+  keepDraft(sessionOf('one'), { object: 'secret' })
+  assert.equal(currentDraft(sessionOf('one')).object, 'secret', 'after the token expired')
+  for (const user of ['other', '']) assert.equal(currentDraft(sessionOf(user)).object, '')
+  const nameless = sessionOf('')
+  keepDraft(nameless, { policies: 'secret' })
+  assert.deepEqual([currentDraft(nameless).policies, currentDraft(nameless).object], ['secret', ''])
+  assert.equal(currentDraft(sessionOf('')).policies, '')
+})
+
 test('a schema does not have the fields that every JavaScript object inherits', async () => {
   const schema = {
     type: 'object',
-    properties: { spec: { type: 'string' } },
+    properties: { spec: { type: 'string' }, mode: { type: 'object', enum: [{ toString: 1, valueOf: 1 }] } },
     'x-kubernetes-group-version-kind': [{ group: '', version: 'v1', kind: 'Thing' }],
     'x-cluster-group-version-kind': [{ group: '', version: 'v1', kind: 'Thing' }],
   }
@@ -100,5 +142,7 @@ test('a schema does not have the fields that every JavaScript object inherits', 
   const kind = { group: '', version: 'v1', kind: 'Thing' } as Parameters<typeof KindSchema.load>[1]
   const loaded = await KindSchema.load(session, kind, new AbortController().signal)
   assert.equal(loaded?.explain(['spec'])?.type, 'string')
+  assert.deepEqual(loaded?.enumAt(['mode']), ['{"toString":1,"valueOf":1}'])
+  assert.deepEqual(loaded?.explain(['mode'])?.facts, [['one of', '{"toString":1,"valueOf":1}']])
   for (const name of ['constructor', '__proto__', 'toString']) assert.equal(loaded?.explain([name]), undefined)
 })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { tokenOf } from '../../../test/kit/embedded.js'
+import { until } from '../../../test/kit/fixtures.js'
 import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole } from './browser.js'
 
 const configMaps = '/api/v1/namespaces/shop/configmaps'
@@ -64,6 +65,52 @@ describe('console: look', { skip: chromiumFound.skip }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('Nothing changed since this page was opened.').waitFor()
     await client.delete(`${configMaps}/plum`)
+    assert.deepEqual(problems, [])
+    await page.context().close()
+  })
+
+  test('rows do not move while one reads; selectors, columns and order choose what is shown', async () => {
+    const { client } = started.embedded
+    const { page, problems } = await openPage(started)
+    await signIn(page, started.embedded, undefined, '#/list/core/v1/configmaps?namespace=shop')
+    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await client.post(configMaps, { metadata: { name: 'banana', labels: { color: 'yellow' } }, data: { price: '2' } })
+    await page.getByRole('button', { name: '1 change waits' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'banana' }).count(), 0)
+    // A row flashes shortly, which polling could miss.
+    await page.evaluate(`new MutationObserver(() => (window.hasFlashed ||= document.querySelector('.flash') !== null))
+      .observe(document.querySelector('.rows'), { childList: true, subtree: true })`)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('link', { name: 'banana' }).waitFor()
+    await until(
+      () => page.evaluate('window.hasFlashed'),
+      (hasFlashed) => hasFlashed === true,
+    )
+    await page.getByRole('link', { name: 'banana' }).hover()
+    await client.post(configMaps, { metadata: { name: 'cherry' } })
+    await page.getByRole('link', { name: 'cherry' }).waitFor()
+    const names = async (): Promise<readonly string[]> => page.locator('.row a').allTextContents()
+    const untilOnly = (name: string) => until(names, (shown) => shown.length === 1 && shown[0] === name)
+    await page.getByRole('button', { name: 'Name', exact: true }).click()
+    await page.getByRole('button', { name: 'Name ▾' }).waitFor()
+    const sorted = await names()
+    assert.deepEqual(sorted, [...sorted].sort().reverse())
+    await page.getByLabel('Labels selector').fill('color=yellow')
+    await page.getByLabel('Labels selector').press('Enter')
+    await untilOnly('banana')
+    await page.getByLabel('Labels selector').fill('')
+    await page.getByLabel('Labels selector').press('Enter')
+    await page.getByRole('link', { name: 'cherry' }).waitFor()
+    await page.getByRole('button', { name: 'Name ▾' }).waitFor()
+    await page.getByLabel('Fields selector').fill('metadata.name=cherry')
+    await page.getByLabel('Fields selector').press('Enter')
+    await untilOnly('cherry')
+    await page.goto(`${started.embedded.server.url}/console/#/list/core/v1/serviceaccounts?namespace=shop&fields=spec.none%3Da`)
+    await page.getByText('The list was refused (400 BadRequest)').waitFor()
+    await page.goto(`${started.embedded.server.url}/console/#/list/core/v1/nodes`)
+    await page.getByLabel('All columns').check()
+    await page.getByRole('columnheader', { name: 'OS-Image' }).waitFor()
     assert.deepEqual(problems, [])
     await page.context().close()
   })

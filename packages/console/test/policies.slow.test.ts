@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../../test/kit/fixtures.js'
-import { type Console, chromiumFound, openPage, screenshot, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, editorText, openPage, pasteText, screenshot, signIn, startConsole } from './browser.js'
 
 const group = 'admissionregistration.cluster.io'
 const policies = `/apis/${group}/v1alpha1/validatingadmissionpolicies`
@@ -40,7 +40,7 @@ data: {most: "9"}
 describe('console: policies', { skip: chromiumFound.skip }, () => {
   let started: Console
   before(async () => {
-    started = await startConsole(['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true'])
+    started = await startConsole({ flags: ['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true'] })
     const { client } = started.embedded
     await client.post('/api/v1/namespaces', { metadata: { name: 'shop', labels: { env: 'live' } } })
     const create = async (name: string, spec: object): Promise<void> => {
@@ -78,6 +78,33 @@ describe('console: policies', { skip: chromiumFound.skip }, () => {
     await page.getByRole('button', { name: 'Try', exact: true }).click()
     await trial.getByText('Allowed').waitFor()
     await page.getByText('Accepted').waitFor()
+    assert.deepEqual(problems, [])
+    await page.context().close()
+  })
+
+  test('a refused edit is explained with the old and the new object', async () => {
+    const { client } = started.embedded
+    const path = '/apis/apps/v1/namespaces/shop/deployments'
+    const labels = { app: 'edited' }
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'example' }] } }
+    const spec = { replicas: 1, selector: { matchLabels: labels }, template }
+    assert.equal((await client.post(path, { metadata: { name: 'edited' }, spec })).status, 201)
+    const { page, problems } = await openPage(started)
+    await signIn(page, started.embedded, undefined, '#/object/apps/v1/deployments/shop/edited?tab=edit')
+    const editor = page.locator('.yaml-editor').getByRole('textbox')
+    await pasteText(editor, (await editorText(editor)).replace('replicas: 1', 'replicas: 9'))
+    const why = page.getByRole('link', { name: 'Which expression, with which values?' })
+    await until(
+      async () => {
+        await page.getByRole('button', { name: 'Preview', exact: true }).click()
+        return why.isVisible()
+      },
+      (isVisible) => isVisible,
+    )
+    await why.click()
+    const trial = page.getByRole('region', { name: 'Policy few', exact: true })
+    await trial.getByText('object.spec.replicas = 9').waitFor()
+    assert.equal(await page.getByLabel('Operation').inputValue(), 'UPDATE')
     assert.deepEqual(problems, [])
     await page.context().close()
   })

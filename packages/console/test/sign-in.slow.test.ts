@@ -8,7 +8,7 @@ import type { Browser } from 'playwright-core'
 import { Kubectl } from '../../../test/clients/kubectl.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 import { newFolder, ServerProcess } from '../../../test/kit/server-process.js'
-import { type Console, chromiumFound, launch, openPage, signIn, startConsole } from './browser.js'
+import { type Console, chromiumFound, launch, openPage, signIn, startConsole, timeoutMs } from './browser.js'
 
 describe('console: sessions', { skip: chromiumFound.skip }, () => {
   let started: Console
@@ -25,7 +25,9 @@ describe('console: sessions', { skip: chromiumFound.skip }, () => {
     const command = client.follow('console --no-browser')
     try {
       const address = /http:\S+#code=[\w-]+/.exec(await command.until(/#code=[\w-]+\n/))?.[0] ?? ''
-      const page = await (await started.browser.newContext()).newPage()
+      const context = await started.browser.newContext()
+      context.setDefaultTimeout(timeoutMs)
+      const page = await context.newPage()
       await page.goto(address)
       await page.getByRole('heading', { name: 'Kinds' }).waitFor()
       assert.equal(page.url(), `${new URL(address).origin}/console/#/`)
@@ -77,6 +79,7 @@ describe('console: restart of the server', { skip: chromiumFound.skip }, () => {
     const { port } = server
     const token = readFileSync(join(dataDir, 'pki', 'admin.token'), 'utf8').trim()
     const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    context.setDefaultTimeout(timeoutMs)
     const page = await context.newPage()
     await page.goto(`https://127.0.0.1:${port}/console/#/list/core/v1/configmaps?namespace=default`)
     await page.getByLabel('Bearer token').fill(token)

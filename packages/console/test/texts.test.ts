@@ -8,6 +8,7 @@ import { lineOfField, readFieldPath, scanYaml } from '../src/editor/scan-yaml.js
 import { diffLines, hunksOf } from '../src/object/line-diff.js'
 import { lineText, yamlLines } from '../src/object/yaml-lines.js'
 import { compareCells, RowOrder, serverOrder } from '../src/table/row-order.js'
+import { GaugeHistory, gaugeMetrics } from '../src/understand/gauge-history.js'
 import { readMetrics, sumOf } from '../src/understand/metrics-text.js'
 import { matchesRule, readRefusal } from '../src/understand/rbac-rules.js'
 import { asClusterctl, asCurl } from '../src/understand/request-commands.js'
@@ -154,6 +155,21 @@ test('requests become commands that a shell reads back', () => {
     `curl --cacert ca.crt -H "Authorization: Bearer $TOKEN" -X POST -H 'Content-Type: application/json' --data-binary '{"a":"it'\\''s"}' 'https://host/api/v1/x?a=b&c'`,
   )
   assert.equal(asClusterctl({ ...request, method: 'GET' }), "clusterctl get --raw '/api/v1/x?a=b&c'")
+  const patch = { ...request, method: 'PATCH', contentType: 'application/merge-patch+json', body: '{"spec":{}}' }
+  assert.equal(
+    asClusterctl({ ...patch, path: '/apis/apps/v1/namespaces/shop/deployments/web?fieldManager=console&dryRun=All' }),
+    `clusterctl patch deployments.v1.apps web -n shop --dry-run=server --field-manager=console --type=merge -p '{"spec":{}}'`,
+  )
+  assert.equal(
+    asClusterctl({ ...patch, path: '/api/v1/namespaces/shop/status' }),
+    `clusterctl patch namespaces shop --subresource=status --type=merge -p '{"spec":{}}'`,
+  )
+  const body = '{"propagationPolicy":"Orphan","preconditions":{"uid":"1"}}'
+  assert.equal(
+    asClusterctl({ ...request, method: 'DELETE', path: '/api/v1/nodes/a', body }),
+    'clusterctl delete nodes a --cascade=orphan --wait=false # without the preconditions',
+  )
+  assert.match(asClusterctl({ ...patch, contentType: 'application/apply-patch+yaml' }), /^# clusterctl has no command/)
 })
 
 test('metrics are read with their labels', () => {
@@ -166,6 +182,19 @@ test('metrics are read with their labels', () => {
   )
   assert.equal(sumOf(metrics.get('b')), 45)
   assert.equal(metrics.has('c'), false)
+})
+
+test('figures of the server: counters per second, and no figure that the server does not measure', () => {
+  const history = new GaugeHistory()
+  const add = (text: string, atMs: number): void => history.add(readMetrics(text, new Set(gaugeMetrics)), atMs)
+  const pointsOf = (title: string): readonly number[] | undefined => history.series.find(({ gauge }) => gauge.title === title)?.points
+  add('apiserver_request_total 10\napiserver_storage_revision 5\n', 0)
+  assert.deepEqual([pointsOf('Store size'), pointsOf('Requests per second'), pointsOf('Revision')], [[], [], [5]])
+  const sizes = 'apiserver_storage_db_total_size_in_bytes{endpoint="a"} 70\napiserver_storage_db_total_size_in_bytes{endpoint="b"} 80\n'
+  add(`apiserver_request_total 16\n${sizes}`, 3000)
+  // The server restarted.
+  add(`apiserver_request_total 1\n${sizes}`, 6000)
+  assert.deepEqual([pointsOf('Store size'), pointsOf('Requests per second')], [[80, 80], [2]])
 })
 
 describe('order of rows', () => {

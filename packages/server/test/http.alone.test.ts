@@ -19,7 +19,7 @@ import {
 import { Http2Client } from '../../../test/kit/network/http2-client.js'
 import type { JsonObject } from '../../../test/kit/network/json-object.js'
 import { RawSocket } from '../../../test/kit/network/raw-socket.js'
-import { ServerProcess } from '../../../test/kit/server-process.js'
+import { ServerProcess, skipWithWorkers } from '../../../test/kit/server-process.js'
 import { unprivilegedAccess, unprivilegedClient, unprivilegedUserFlags } from '../../../test/kit/unprivileged-user.js'
 
 let server: ServerProcess
@@ -237,7 +237,9 @@ describe('limits', () => {
     expectStatus(await client.post(configMaps('default'), body), 201)
   })
 
-  test('requests beyond the limit in flight get 429 with Retry-After', async () => {
+  test('requests beyond the limit in flight get 429 with Retry-After', {
+    skip: skipWithWorkers('each has a share of the limit'),
+  }, async () => {
     const small = await ServerProcess.start({
       flags: ['--max-mutating-requests-inflight=1', '--enable-priority-and-fairness=false', ...unprivilegedUserFlags()],
     })

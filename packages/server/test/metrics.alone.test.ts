@@ -13,6 +13,7 @@ import { type Embedded, startEmbedded } from '../../../test/kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, newNamespace, until } from '../../../test/kit/fixtures.js'
 import { type MetricsText, readMetrics, type Sample } from '../../../test/kit/metrics-text.js'
 import { repoRoot } from '../../../test/kit/paths.js'
+import { skipWithWorkers } from '../../../test/kit/server-process.js'
 
 const requestLabels = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 
@@ -123,7 +124,9 @@ describe('metrics', { concurrency: false }, () => {
     assert.deepEqual(found, [])
   })
 
-  test('names, types and labels are those of kube-apiserver, labels in order', async () => {
+  test('names, types and labels are those of kube-apiserver, labels in order', {
+    skip: skipWithWorkers('there is a label process'),
+  }, async () => {
     const { types, samples } = await metricsOf(client)
     for (const [name, [type, labels]] of Object.entries(expected)) {
       assert.equal(types.get(name), type, name)

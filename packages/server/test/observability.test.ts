@@ -9,10 +9,12 @@ import { describe, test } from 'node:test'
 import { ApiClient } from '../../../test/kit/api-client.js'
 import { startEmbedded } from '../../../test/kit/embedded.js'
 import { expectFailure, expectStatus, until } from '../../../test/kit/fixtures.js'
-import { newFolder, runCommand, ServerProcess } from '../../../test/kit/server-process.js'
+import { newFolder, runCommand, ServerProcess, skipWithWorkers } from '../../../test/kit/server-process.js'
 
 describe('profiles', () => {
-  test('CPU and heap profiles in the format of V8, one at a time, for a limited time', async () => {
+  test('CPU and heap profiles in the format of V8, one at a time, for a limited time', {
+    skip: skipWithWorkers('one per worker'),
+  }, async () => {
     const { client, server, close } = await startEmbedded('memory')
     try {
       expectStatus(await client.get('/debug/pprof/'), 200)
@@ -47,9 +49,9 @@ describe('profiles', () => {
 for (const { flags, line } of [
   {
     flags: ['--v=6', '--logging-format=text'],
-    line: /^\S+Z info {2}request verb=list path=\/api\/v1\/namespaces code=200 durationMs=\d+ user=\S+ remoteAddress=\S+ /,
+    line: /^\S+Z info {2}request (?:worker=\d )?verb=list path=\/api\/v1\/namespaces code=200 durationMs=\d+ user=\S+ remoteAddress=\S+ /,
   },
-  { flags: ['--v=6'], line: /^\{"level":"info","time":"[^"]+","verb":"list","path":"\/api\/v1\/namespaces","code":200,/ },
+  { flags: ['--v=6'], line: /^\{"level":"info","time":"[^"]+",(?:"worker":\d,)?"verb":"list","path":"\/api\/v1\/namespaces","code":200,/ },
   { flags: ['--v=4'], line: undefined },
 ]) {
   test(`requests in the log with ${flags.join(' ')}`, async () => {

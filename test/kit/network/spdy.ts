@@ -3,35 +3,7 @@
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
-
-/** Words of the compression dictionary of SPDY/3, each with its length before it. */
-const dictionaryWords = [
-  ...'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow'.split(' '),
-  ...'authorization cache-control connection content-base content-encoding content-language content-length'.split(' '),
-  ...'content-location content-md5 content-range content-type date etag expect expires from host if-match'.split(' '),
-  ...'if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma'.split(' '),
-  ...'proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade'.split(' '),
-  ...'user-agent vary via warning www-authenticate method get status'.split(' '),
-  ...['200 OK', 'version', 'HTTP/1.1', 'url', 'public', 'set-cookie', 'keep-alive', 'origin'],
-]
-/** End of the dictionary, without lengths. */
-const dictionaryEnd =
-  '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
-  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found' +
-  '500 Internal Server Error501 Not Implemented503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 ' +
-  'Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,' +
-  'text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
-
-const dictionary = Buffer.concat([
-  ...dictionaryWords.flatMap((word) => [uint32(word.length), Buffer.from(word)]),
-  Buffer.from(dictionaryEnd),
-])
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
+import { dictionary, uint32 } from '../../../packages/server/src/controllers/workloads/simulated-nodes/kubelet/spdy-connection.js'
 
 type Headers = { readonly [name: string]: string }
 

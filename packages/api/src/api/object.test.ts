@@ -16,3 +16,8 @@ test('withMetadata copies, sets changed fields and removes undefined ones', () =
   assert.deepEqual(Object.keys(withMetadata(object, { uid: undefined, namespace: 'n' }).metadata), ['name', 'namespace'])
   assert.deepEqual(withMetadata<{ metadata?: object }>({}, { name: undefined }), { metadata: {} })
 })
+
+test('withMetadata copies a member __proto__ like any other', () => {
+  const object = JSON.parse('{"__proto__":{"spec":1},"metadata":{}}') as { metadata?: object }
+  assert.equal(JSON.stringify(withMetadata(object, { name: 'b' })), '{"__proto__":{"spec":1},"metadata":{"name":"b"}}')
+})

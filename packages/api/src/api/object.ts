@@ -49,9 +49,9 @@ export function withMetadata<T extends ApiObject>(object: T, changes: { readonly
   return copyWith(object, metadata)
 }
 
-/** Assigns instead of spreading into a literal: V8 has no inline cache for members after a spread. */
+/** Spreads, because Object.assign takes a member `__proto__` for the prototype. V8 has no inline cache for members after a spread. */
 function copyWith<T extends ApiObject>(object: T, metadata: ObjectMeta): T {
-  const copy: { metadata?: ObjectMeta } = Object.assign({}, object)
+  const copy: { metadata?: ObjectMeta } = { ...object }
   copy.metadata = metadata
   return copy as T
 }

@@ -88,7 +88,7 @@ export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: Expec
   }
 }
 
-export function checkType(value: Record<string, unknown>, bytes: Uint8Array, expected: ExpectedType): void {
+function checkType(value: Record<string, unknown>, bytes: Uint8Array, expected: ExpectedType): void {
   const typeMeta = isCustom(expected) ? value : findType(value)
   for (const field of ['kind', 'apiVersion'] as const) {
     const fieldValue = typeMeta[field]
@@ -133,7 +133,7 @@ export const cannotBeHandled = (expected: Pick<ExpectedType, 'kind' | 'apiVersio
     `${expected.kind} in version "${expected.apiVersion.slice(expected.apiVersion.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${reason}`,
   )
 
-export const unrecognized = (reason: string, bytes: Uint8Array, expected: Pick<ExpectedType, 'kind'>) =>
+const unrecognized = (reason: string, bytes: Uint8Array, expected: Pick<ExpectedType, 'kind'>) =>
   badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${reason} (${summary(bytes)})`)
 
 export const yamlDuplicatesError = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`

@@ -58,3 +58,21 @@ test('YAML keeps integers beyond 2^53 anywhere in a list', async () => {
   assert.equal(await textOf([head, '{"value":9007199254740995}', ',{"value":9223372036854775807}', ']}\n'], 'yaml'), expected)
   assert.equal(await textOf([`${head}{"value":9007199254740995},{"value":9223372036854775807}]}\n`], 'yaml'), expected)
 })
+
+test('a small object that is nested deeply does not become a huge text', () => {
+  const nested = (inner: unknown): object => {
+    let value = inner
+    for (let depth = 0; depth < 900; depth++) value = { a: value }
+    return value as object
+  }
+  const tooDeep = /nested too deeply/
+  for (const inner of [Array.from({ length: 100_000 }, () => 1), Array.from({ length: 3000 }, () => Array(30).fill(1))]) {
+    assert.throws(() => writeYaml(nested(inner) as never), tooDeep)
+    assert.throws(() => prettyJson(JSON.stringify(nested(inner))), tooDeep)
+  }
+  for (const text of ['a\n'.repeat(100_000), 'a '.repeat(100_000), '\0 '.repeat(100_000)])
+    assert.throws(() => writeYaml(nested(text) as never), tooDeep)
+  const small = nested([1, 'a\nb'])
+  assert.equal(prettyJson(JSON.stringify(small)), JSON.stringify(small, undefined, 2))
+  assert.ok(writeYaml(small as never).length < 1_000_000)
+})

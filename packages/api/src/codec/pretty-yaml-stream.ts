@@ -1,6 +1,7 @@
 // Streams a JSON list as indented JSON or YAML. Input chunks: head up to the bracket of `items`, items with leading commas, end.
 
 import type { Json } from '../api/object.js'
+import { beginText, indentation } from './indentation.js'
 import { parseWrittenJson } from './json/json.js'
 import { compareKeys } from './yaml/key-order.js'
 import { writeYaml } from './yaml/write-yaml.js'
@@ -124,14 +125,14 @@ function writeMembers(object: ListObject, isWanted: (key: string) => boolean): s
   return members.length === 0 ? '' : writeYaml(Object.fromEntries(members))
 }
 
-const indentUnit = '  '
-const indents: string[] = []
+const indentUnit = 2
 
 /** Indents with two spaces per level. */
 export const prettyJson = (compact: string): string => printAt(compact, 0)
 
-/** Indents a fragment that begins at depth `from`. */
-export function printAt(compact: string, from: number): string {
+/** Indents a fragment that begins at depth `from`. Throws 406 if the text would have too much indentation. */
+function printAt(compact: string, from: number): string {
+  beginText()
   const parts: string[] = []
   let depth = from
   let at = 0
@@ -175,7 +176,4 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-function newLine(depth: number): string {
-  for (let next = indents.length; next <= depth; next++) indents.push(`\n${indentUnit.repeat(next)}`)
-  return indents[depth] ?? '\n'
-}
+const newLine = (depth: number): string => `\n${indentation(indentUnit * Math.max(0, depth))}`

@@ -131,8 +131,6 @@ export interface Field<Node extends SchemaNode = SchemaNode> {
   /** Published in OpenAPI v3 and used for absent keys of `map` lists. Not filled into objects, which kinds default by functions. */
   readonly default?: unknown
   readonly enum?: readonly string[]
-  /** Other values are valid, so the enum is not published. */
-  readonly enumOpen?: boolean
   readonly patchStrategy?: PatchStrategy
   /** Published in OpenAPI only. */
   readonly patchMergeKey?: string

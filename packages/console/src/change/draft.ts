@@ -18,8 +18,7 @@ const isOf = (object: DynamicObject): boolean =>
 
 /** Drops the edit of another user. */
 export function draftOf(session: Session, object: DynamicObject): Draft | undefined {
-  const isOwn = lastDraft?.session === session || (session.user !== '' && lastDraft?.session.user === session.user)
-  if (!isOwn) lastDraft = undefined
+  if (!lastDraft?.session.hasSameUser(session)) lastDraft = undefined
   return isOf(object) ? lastDraft : undefined
 }
 

@@ -5,6 +5,7 @@ import type { DynamicObject } from '@cluster-apiserver/client/browser.js'
 import { useMemo } from 'preact/hooks'
 import { DiffView } from '../object/diff-view.js'
 import { lineText, yamlLines } from '../object/yaml-lines.js'
+import { PolicyDenial } from '../policies/policy-denial.js'
 import { ErrorPanel } from '../shell/error-panel.js'
 import { countText } from '../ui/format.js'
 import { shortened } from '../ui/visible-text.js'
@@ -29,9 +30,22 @@ export type Result = PreviewResult | ConflictsResult | { readonly message: strin
 
 type OnDecision = (conflicts: readonly Conflict[], chosen: readonly Conflict[], takesOver: boolean) => void
 
-export function EditResult({ result, onDecision }: { readonly result: Result; readonly onDecision: OnDecision }) {
+interface EditResultProps {
+  readonly result: Result
+  /** The edited YAML. */
+  readonly text: string
+  readonly onDecision: OnDecision
+}
+
+export function EditResult({ result, text, onDecision }: EditResultProps) {
   if ('message' in result) return <p class="empty">{result.message}</p>
-  if ('title' in result) return <ErrorPanel {...result} />
+  if ('title' in result)
+    return (
+      <>
+        <ErrorPanel {...result} />
+        <PolicyDenial error={result.error} object={text} operation="UPDATE" />
+      </>
+    )
   if ('conflicts' in result) return <Conflicts {...result} onDecision={onDecision} />
   return <Preview {...result} />
 }

@@ -148,7 +148,7 @@ export function EditTab({ resource, namespace, name, object, isDeleted }: Object
         <span class="hint">{note}</span>
       </div>
       <div class="edit-result" role="status">
-        {result && <EditResult result={result} onDecision={onDecision} />}
+        {result && <EditResult result={result} text={text} onDecision={onDecision} />}
       </div>
       <ExplainedEditor label="Object as YAML" text={text} onText={onText} problems={problems} loaded={schema} />
     </>

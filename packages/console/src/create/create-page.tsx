@@ -14,11 +14,11 @@ import { type LoadedSchema, useKindSchema } from '../editor/schema-panel.js'
 import { DiffView } from '../object/diff-view.js'
 import { withoutManagedFields } from '../object/object-context.js'
 import { lineText, yamlLines } from '../object/yaml-lines.js'
-import { isPolicyDenial, keepDraft } from '../policies/draft.js'
+import { PolicyDenial } from '../policies/policy-denial.js'
 import { useSession } from '../session/session-context.js'
 import { ErrorPanel } from '../shell/error-panel.js'
 import { showNotice } from '../shell/notices.js'
-import { objectRoute, routeTo } from '../shell/route.js'
+import { objectRoute } from '../shell/route.js'
 import { type Example, examplesOf } from './examples.js'
 import { ObjectForm } from './object-form.js'
 
@@ -148,13 +148,7 @@ function Result({ sent: { isDryRun, text, object, created, error } }: { readonly
     return (
       <>
         <ErrorPanel error={error} title={isDryRun ? 'The server would refuse the object' : 'The server refused the object'} />
-        {isPolicyDenial(messageOf(error)) && (
-          <p>
-            <a href={routeTo(['policies'])} onClick={() => keepDraft({ object: text, operation: 'CREATE' })}>
-              Which expression, with which values?
-            </a>
-          </p>
-        )}
+        <PolicyDenial error={error} object={text} operation="CREATE" />
       </>
     )
   if (!isDryRun || created === undefined) return null

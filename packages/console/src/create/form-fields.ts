@@ -29,7 +29,7 @@ const metadataFields: ReadonlySet<string> = new Set([
   'finalizers',
   'ownerReferences',
 ])
-/** Fields of an object that are always shown. */
+/** Fields of an object that are always shown, before the others. */
 const mainFields: readonly string[] = ['metadata', 'spec']
 
 /** Fields of an object of the schema; empty for other types. */
@@ -42,7 +42,9 @@ export function formFields(schema: KindSchema, path: Path): readonly FormField[]
     const isMain = path.length === 0 ? mainFields.includes(name) : isMetadata && name === 'name'
     return formField(schema, [...path, name], isRequired || isMain) ?? []
   })
-  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)]
+  const rankOf = ({ name, isRequired }: FormField): number =>
+    path.length === 0 && mainFields.includes(name) ? mainFields.indexOf(name) : isRequired ? mainFields.length : mainFields.length + 1
+  return fields.sort((a, b) => rankOf(a) - rankOf(b))
 }
 
 /** Undefined for a field that the schema does not have. */
@@ -57,9 +59,13 @@ export function formField(schema: KindSchema, path: Path, isRequired = false): F
     type: explained.type,
     isRequired,
     description: explained.description,
-    // Built-in kinds have the default {} for structs, which says nothing.
+    // Built-in kinds have the defaults {} and "" for structs and texts, which say nothing.
     fallback:
-      fallback === undefined || isEmptyObject(fallback) ? undefined : typeof fallback === 'string' ? fallback : JSON.stringify(fallback),
+      fallback === undefined || fallback === '' || isEmptyObject(fallback)
+        ? undefined
+        : typeof fallback === 'string'
+          ? fallback
+          : JSON.stringify(fallback),
     choices: schema.enumAt(path),
   }
 }

@@ -3,6 +3,7 @@
 import { apiVersionOf, isNotFound, type ServedResource } from '@cluster-apiserver/client/browser.js'
 import { findSchema, type Schema, SchemaTree } from '@cluster-apiserver/client/openapi/schema-tree.js'
 import type { Session } from '../session/session.js'
+import { cellText } from '../ui/format.js'
 import type { Path } from './scan-yaml.js'
 
 export interface Member {
@@ -75,7 +76,7 @@ export class KindSchema {
     const schema = this.at(path)
     if (schema === undefined) return []
     const { type, enum: values } = this.tree.resolve(schema)
-    return type === 'boolean' ? ['true', 'false'] : (values ?? []).map(String)
+    return type === 'boolean' ? ['true', 'false'] : (values ?? []).map(cellText)
   }
 
   /** Facts of a field: type, default, enum, limits, validation rules. */
@@ -90,7 +91,7 @@ export class KindSchema {
     const facts: (readonly [string, string])[] = []
     const fallback = schema.default ?? inner.default
     if (fallback !== undefined) facts.push(['default', JSON.stringify(fallback)])
-    if (inner.enum !== undefined) facts.push(['one of', inner.enum.map(String).join(', ')])
+    if (inner.enum !== undefined) facts.push(['one of', inner.enum.map(cellText).join(', ')])
     for (const name of ['format', 'minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'maxProperties', 'pattern'])
       if (inner[name] !== undefined) facts.push([name, String(inner[name])])
     for (const [name, value] of Object.entries(inner))

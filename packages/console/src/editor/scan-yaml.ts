@@ -28,6 +28,8 @@ const keyPattern = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#&*!|>'"%@`{}[\],?:][
 
 export function scanYaml(text: string): readonly ScannedLine[] {
   const levels: Level[] = []
+  /** Path of the last line with a key or item. Comments and blocks share it: copies for many lines in deep lists would fill the memory. */
+  let path: Path = []
   let blockIndent: number | undefined
   return text
     .slice(0, maxCharacters)
@@ -35,19 +37,12 @@ export function scanYaml(text: string): readonly ScannedLine[] {
     .map((line) => {
       const indent = line.length - line.trimStart().length
       const isEmpty = line.trim() === ''
-      if (blockIndent !== undefined && (isEmpty || indent > blockIndent))
-        return lineOf(levels, { column: indent, key: undefined, value: line })
+      if (blockIndent !== undefined && (isEmpty || indent > blockIndent)) return { path, column: indent, key: undefined, value: line }
       blockIndent = undefined
-      if (isEmpty)
-        return {
-          ...lineOf(
-            levels.filter((level) => level.indent < line.length),
-            { column: line.length, key: undefined, value: '' },
-          ),
-        }
+      if (isEmpty) return { path: pathOf(levelsBefore(levels, line.length)), column: line.length, key: undefined, value: '' }
       let column = indent
       let rest = line.slice(indent)
-      if (rest.startsWith('#') || rest.startsWith('---')) return lineOf(levels, { column, key: undefined, value: '' })
+      if (rest.startsWith('#') || rest.startsWith('---')) return { path, column, key: undefined, value: '' }
       while (rest === '-' || rest.startsWith('- ')) {
         while (levels.length > 0 && !endsAt(levels.at(-1) as Level, column, true)) levels.pop()
         const top = levels.at(-1)
@@ -59,9 +54,10 @@ export function scanYaml(text: string): readonly ScannedLine[] {
       }
       const found = keyPattern.exec(rest.slice(0, maxKeyCharacters))
       if (found === null) {
-        const inside = levels.filter((level) => level.indent < column)
+        const inside = levelsBefore(levels, column)
         if (blockScalar.test(rest)) blockIndent = inside.at(-1)?.indent
-        return lineOf(inside, { column, key: undefined, value: rest })
+        path = pathOf(inside)
+        return { path, column, key: undefined, value: rest }
       }
       while (levels.length > 0 && (levels.at(-1) as Level).indent >= column) levels.pop()
       const [whole, written = ''] = found
@@ -69,7 +65,8 @@ export function scanYaml(text: string): readonly ScannedLine[] {
       levels.push({ indent: column, isItem: false, step: key })
       const value = rest.slice(whole.length).trim()
       if (blockScalar.test(value)) blockIndent = column
-      return lineOf(levels, { column, key, value })
+      path = pathOf(levels)
+      return { path, column, key, value }
     })
 }
 
@@ -83,10 +80,13 @@ export function scannedLine(doc: Text, position: number): ScannedLine | undefine
 const endsAt = ({ indent, isItem }: Level, column: number, isDash: boolean): boolean =>
   indent < column || (indent === column && (isItem || isDash))
 
-const lineOf = (levels: readonly Level[], line: Omit<ScannedLine, 'path'>): ScannedLine => ({
-  ...line,
-  path: levels.map(({ step }) => step),
-})
+/** Levels around a column; their indents ascend. */
+function levelsBefore(levels: readonly Level[], column: number): readonly Level[] {
+  const end = levels.findIndex(({ indent }) => indent >= column)
+  return end < 0 ? levels : levels.slice(0, end)
+}
+
+const pathOf = (levels: readonly Level[]): Path => levels.map(({ step }) => step)
 
 function unquote(text: string): string {
   if (text.startsWith("'")) return text.slice(1, -1).replaceAll("''", "'")
@@ -98,9 +98,12 @@ function unquote(text: string): string {
   }
 }
 
+/** Longer paths, whose steps are long keys, are cut: a search for a missing `]` takes quadratic time. */
+const maxPathCharacters = 2000
+
 /** The steps of a field in an error of the server: `spec.containers[0].image`, `data[a.b]`. */
 export function readFieldPath(field: string): Path {
-  return [...field.matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)].map(([, name, inner]) => {
+  return [...field.slice(0, maxPathCharacters).matchAll(/([^.[\]]+)|\[([^\]]*)\]/g)].map(([, name, inner]) => {
     const step = name ?? inner ?? ''
     return inner !== undefined && /^\d+$/.test(inner) ? Number(inner) : step.replaceAll(/^"|"$/g, '')
   })
@@ -109,7 +112,8 @@ export function readFieldPath(field: string): Path {
 /** Index of the first line of a field, or of the nearest field around it. */
 export function lineOfField(lines: readonly ScannedLine[], path: Path): number | undefined {
   for (let length = path.length; length > 0; length--) {
-    const index = lines.findIndex((line) => startsWith(line.path, path.slice(0, length)))
+    const start = path.slice(0, length)
+    const index = lines.findIndex((line) => startsWith(line.path, start))
     if (index >= 0) return index
   }
   return undefined

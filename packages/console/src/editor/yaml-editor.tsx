@@ -1,8 +1,9 @@
 // An editor for YAML: completion by the schema of the kind, problems under their lines. Its text is the state of its parent.
 
-import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
+import { autocompletion, completionStatus } from '@codemirror/autocomplete'
 import { history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { Prec } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { CodeMirror } from './code-mirror.js'
@@ -24,6 +25,7 @@ interface YamlEditorProps {
 export function YamlEditor(props: YamlEditorProps) {
   const { label, text, problems } = props
   const view = useRef<EditorView>(null)
+  const root = useRef<HTMLDivElement>(null)
   /** The extensions are created once, and read the newest props. */
   const latest = useRef(props)
   latest.current = props
@@ -35,17 +37,32 @@ export function YamlEditor(props: YamlEditorProps) {
     field.current = key
     latest.current.onField(path)
   }
+  /** Escape, unless it closes suggestions. Tab indents again once the user types. */
+  const leave = (left: EditorView): boolean => {
+    if (completionStatus(left.state) === 'active') return false
+    left.setTabFocusMode(true)
+    root.current?.focus()
+    return true
+  }
   const extensions = [
-    keymap.of([...completionKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+    // Before the keys of suggestions, which use Escape while they are computed, too.
+    Prec.highest(keymap.of([{ key: 'Escape', run: leave }])),
+    keymap.of([...historyKeymap, ...lintKeymap, indentWithTab]),
     history(),
     autocompletion({ override: [completeYaml(() => latest.current.schema)], icons: false, interactionDelay: 0 }),
     EditorView.theme({ '&': { height: 'min(64vh, 900px)', minHeight: '260px' } }),
     problemLines,
     EditorView.updateListener.of(({ docChanged, selectionSet, state, view: updated }) => {
-      if (docChanged) latest.current.onText(state.doc.toString())
+      if (docChanged) {
+        updated.setTabFocusMode(false)
+        latest.current.onText(state.doc.toString())
+      }
       if (docChanged || selectionSet) reportField(updated)
     }),
   ]
+  useLayoutEffect(() => {
+    if (view.current !== null) reportField(view.current)
+  }, [])
   useLayoutEffect(() => {
     const shown = view.current
     if (shown === null || shown.state.doc.toString() === text) return
@@ -64,7 +81,7 @@ export function YamlEditor(props: YamlEditorProps) {
     if (first !== undefined) current.dispatch({ effects: EditorView.scrollIntoView(first.from, { y: 'center' }) })
   }, [problems])
   return (
-    <div class="yaml-editor">
+    <div class="yaml-editor" tabIndex={-1} ref={root}>
       <CodeMirror label={label} text={text} extensions={extensions} view={view} />
       <p class="hint">Ctrl+Space suggests fields and values. Tab indents; Escape leaves the editor. Ctrl+F searches.</p>
     </div>

@@ -11,10 +11,11 @@ import { shortened, visibleText } from '../ui/visible-text.js'
 import { CodeMirror } from './code-mirror.js'
 
 const maxValueCharacters = 600
+const maxKeyCharacters = 80
 
 export interface FieldNote {
   readonly text: string
-  /** Shown while the pointer is on the line. */
+  /** Shown while the pointer or the cursor is on the line. */
   readonly details: string
   readonly isShared: boolean
 }
@@ -34,6 +35,8 @@ interface YamlViewProps {
 export function YamlView({ label, lines, noteOf, showsNotes, children }: YamlViewProps) {
   const view = useRef<EditorView>(null)
   const [fields] = useState(() => new Compartment())
+  /** Index of the line with the cursor; undefined until the user moves it. */
+  const [cursor, setCursor] = useState<number>()
   const texts = lines.map(shownText)
   useLayoutEffect(() => {
     view.current?.dispatch({
@@ -66,11 +69,23 @@ export function YamlView({ label, lines, noteOf, showsNotes, children }: YamlVie
           // No keyboard on the screen of a phone.
           EditorView.contentAttributes.of({ 'aria-readonly': 'true', inputmode: 'none' }),
           EditorView.lineWrapping,
+          EditorView.updateListener.of(({ selectionSet, state: { doc, selection } }) => {
+            if (selectionSet) setCursor(doc.lineAt(selection.main.head).number - 1)
+          }),
         ]}
         view={view}
       />
+      <p class="hint" role="status">
+        {cursor !== undefined && detailsOf(lines[cursor], noteOf)}
+      </p>
     </>
   )
+}
+
+/** For those who use no pointer: what hovering shows. */
+function detailsOf(line: YamlLine | undefined, noteOf: NoteOf): string {
+  const note = line && noteOf(line.path)
+  return note === undefined ? '' : `${shortened(String(line?.path.at(-1)), maxKeyCharacters)}: ${note.details.replaceAll('\n', '; ')}`
 }
 
 const shownText = (line: YamlLine): string =>

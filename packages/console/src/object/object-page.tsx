@@ -6,6 +6,7 @@ import { useState } from 'preact/hooks'
 import { ObjectActions } from '../change/object-actions.js'
 import { useSession } from '../session/session-context.js'
 import { ErrorPanel } from '../shell/error-panel.js'
+import { Guarded } from '../shell/guarded.js'
 import { listRoute, objectRoute } from '../shell/route.js'
 import { useTask } from '../ui/hooks.js'
 import { type ObjectContext, type ObjectTab, type ObjectVersion, withoutVersion } from './object-context.js'
@@ -79,7 +80,11 @@ export function ObjectPage({ resource, namespace, name, tab }: ObjectPageProps) 
       {error !== undefined && <ErrorPanel error={error} title="The object cannot be read" />}
       {error === undefined && lost !== undefined && <ErrorPanel error={lost} title="The connection is lost; trying again" />}
       <div class="tab-body" id="tab-body" role="tabpanel" aria-labelledby={`tab-${shown.id}`}>
-        {context && <shown.Tab key={shown.id} {...context} />}
+        {context && (
+          <Guarded key={shown.id}>
+            <shown.Tab {...context} />
+          </Guarded>
+        )}
       </div>
     </>
   )

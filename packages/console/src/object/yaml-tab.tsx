@@ -35,7 +35,7 @@ export function YamlTab({ object }: ObjectContext) {
       <button
         type="button"
         aria-pressed={showsManagers}
-        title="The manager of each field; its operation and time appear at the pointer"
+        title="The manager of each field; its operation and time appear at the pointer and the cursor"
         onClick={() => setShowsManagers(!showsManagers)}
       >
         Managers

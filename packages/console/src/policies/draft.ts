@@ -1,6 +1,7 @@
 // What the policies page begins with, in the memory of the tab: another page sets it before it links here.
 
 import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
+import type { Session } from '../session/session.js'
 
 export interface Draft {
   readonly object: string
@@ -8,13 +9,12 @@ export interface Draft {
   readonly operation: Operation
 }
 
-let draft: Draft = { object: '', policies: '', operation: 'CREATE' }
+const emptyDraft: Draft = { object: '', policies: '', operation: 'CREATE' }
+let lastDraft: { readonly session: Session; readonly draft: Draft } | undefined
 
-export const currentDraft = (): Draft => draft
+/** Empty for another user than that of the last draft. */
+export const currentDraft = (session: Session): Draft => (lastDraft?.session.hasSameUser(session) ? lastDraft.draft : emptyDraft)
 
-export function keepDraft(changed: Partial<Draft>): void {
-  draft = { ...draft, ...changed }
+export function keepDraft(session: Session, changed: Partial<Draft>): void {
+  lastDraft = { session, draft: { ...currentDraft(session), ...changed } }
 }
-
-/** The message of a request that an admission policy denied. */
-export const isPolicyDenial = (message: string): boolean => /\bValidatingAdmissionPolicy '[^']+'.* denied request: /.test(message)

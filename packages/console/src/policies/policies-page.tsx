@@ -23,15 +23,15 @@ interface Outcome {
 
 export function PoliciesPage() {
   const session = useSession()
-  const [draft, setDraft] = useState(currentDraft)
+  const [draft, setDraft] = useState(() => currentDraft(session))
   const [user, setUser] = useState(session.user)
   const [groups, setGroups] = useState('system:authenticated')
   const [outcome, setOutcome] = useState<Outcome>()
   const [isRunning, setIsRunning] = useState(false)
   const running = useRef<AbortController>(undefined)
   const change = (changed: Partial<Draft>): void => {
-    keepDraft(changed)
-    setDraft(currentDraft())
+    keepDraft(session, changed)
+    setDraft(currentDraft(session))
   }
   const run = async (): Promise<void> => {
     running.current?.abort()
@@ -138,7 +138,7 @@ function YamlField({ label, value, onInput }: YamlFieldProps) {
       <textarea
         id={id}
         class="yaml-field"
-        rows={16}
+        rows={12}
         spellcheck={false}
         wrap="off"
         value={value}

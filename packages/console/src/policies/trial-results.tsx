@@ -46,8 +46,8 @@ function Trial({ trial, isStored }: { readonly trial: PolicyTrial; readonly isSt
   return (
     <section class="trial" aria-label={`Policy ${policy}`}>
       <h2>
-        <PolicyLink name={policy} isStored={isStored} />
-        <small> {binding}</small>
+        Policy <PolicyLink name={policy} isStored={isStored} />
+        {binding !== '' && <small>, binding {binding}</small>}
       </h2>
       <p class={`verdict ${verdict}`}>
         <strong>{verdict === 'denied' ? 'Denied' : 'Allowed'}</strong>

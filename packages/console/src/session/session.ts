@@ -62,6 +62,11 @@ export class Session {
     )
   }
 
+  /** False for two tokens whose users have no name. */
+  hasSameUser(other: Session): boolean {
+    return other === this || (this.user !== '' && other.user === this.user)
+  }
+
   /** Called when kinds appear or disappear. Returns the function that unsubscribes. */
   onKinds(listener: () => void): () => void {
     this.listeners.add(listener)

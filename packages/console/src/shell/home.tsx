@@ -10,6 +10,7 @@ const shortcuts: readonly (readonly [key: string, meaning: string])[] = [
   ['↑ ↓ j k', 'move between rows'],
   ['Enter', 'open the row'],
   ['Esc', 'leave a field'],
+  ['u', 'go to the button that undoes the last change'],
 ]
 
 export function Home() {

@@ -43,6 +43,9 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
+/** Moves the focus to the first button of the newest message, such as Undo. */
+export const focusNotice = (): void => document.querySelector<HTMLElement>('.notice:last-child button')?.focus()
+
 export function Notices() {
   useSubscription(subscribe, [])
   return (

@@ -8,9 +8,10 @@ import { useSession } from '../session/session-context.js'
 import { TablePage } from '../table/table-page.js'
 import { useSubscription } from '../ui/hooks.js'
 import { visibleText } from '../ui/visible-text.js'
+import { Guarded } from './guarded.js'
 import { Home } from './home.js'
 import { KindList } from './kind-list.js'
-import { Notices } from './notices.js'
+import { focusNotice, Notices } from './notices.js'
 import { pages } from './pages.js'
 import { findResource, type Route, routeTo } from './route.js'
 import { useRoute } from './use-route.js'
@@ -64,7 +65,9 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
       <KindList current={resource} namespace={route.query.get('namespace') ?? ''} filterRef={filter} />
       <main id="main" tabIndex={-1} ref={main}>
         <div class="page">
-          <PageOf key={id === 'object' ? address.split('?')[0] : address} route={route} resource={resource} />
+          <Guarded key={id === 'object' ? address.split('?')[0] : address}>
+            <PageOf route={route} resource={resource} />
+          </Guarded>
         </div>
       </main>
       <Notices />
@@ -105,7 +108,7 @@ function useShortcuts(showKinds: () => void): void {
       } else if (key === 'g') {
         event.preventDefault()
         showKinds()
-      }
+      } else if (key === 'u') focusNotice()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)

@@ -67,8 +67,12 @@ export class TableModel implements TableListener {
     else this.onChange()
   }
 
+  /** Shows the changes that wait, as if they arrived now. */
   release(): void {
-    const changes = [...this.waiting.values()]
+    const changedMs = Date.now()
+    const changes = [...this.waiting.values()].map(
+      (change): RowChange => (change.type === 'put' ? { type: 'put', row: { ...change.row, changedMs } } : change),
+    )
     this.waiting = new Map()
     if (changes.length > 0) this.order.apply(changes)
     this.onChange()

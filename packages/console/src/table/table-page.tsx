@@ -31,7 +31,7 @@ export function TablePage({ resource, query }: TablePageProps) {
   const session = useSession()
   const namespace = resource.namespaced ? (query.get('namespace') ?? '') : ''
   const selection = { labelSelector: query.get('labels') ?? '', fieldSelector: query.get('fields') ?? '' }
-  const [sort, setSort] = useState<SortOrder>(serverOrder)
+  const [sort, setSort] = useState(() => readSort(query.get('sort') ?? ''))
   const [search, setSearch] = useState(query.get('q') ?? '')
   const [isWide, setIsWide] = useState(query.get('wide') === 'true')
   const redraw = useFrameRedraw()
@@ -53,7 +53,8 @@ export function TablePage({ resource, query }: TablePageProps) {
   const columns = useMemo(() => shownColumns(table.columns, { isWide, hasNamespaceColumn }), [table.columns, isWide])
 
   const go = (change: { readonly [name: string]: string | undefined }): void => {
-    const current = { namespace, labels: selection.labelSelector, fields: selection.fieldSelector, wide: isWide ? 'true' : '', q: search }
+    const { labelSelector: labels, fieldSelector: fields } = selection
+    const current = { namespace, labels, fields, wide: isWide ? 'true' : '', q: search, sort: sort === serverOrder ? '' : sortText(sort) }
     location.hash = listRoute(resource, { ...current, ...change })
   }
   const sortBy = ({ cell, name }: ShownColumn): void => {
@@ -138,6 +139,14 @@ export function TablePage({ resource, query }: TablePageProps) {
       )}
     </>
   )
+}
+
+/** In addresses: `age`, `-age` for descending, `3` for a column. */
+const sortText = ({ by, isDescending }: SortOrder): string => `${isDescending ? '-' : ''}${by}`
+
+function readSort(text: string): SortOrder {
+  const [, minus = '', by = ''] = /^(-?)(key|age|\d{1,3})$/.exec(text) ?? []
+  return by === '' ? serverOrder : { by: by === 'key' || by === 'age' ? by : Number(by), isDescending: minus !== '' }
 }
 
 function emptyText(

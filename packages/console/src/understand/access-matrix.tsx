@@ -1,12 +1,13 @@
-// What the user may do in a namespace, by SelfSubjectRulesReview: a matrix of resources and verbs.
+// What a user may do in a namespace, as a matrix of resources and verbs: by SelfSubjectRulesReview, or by the roles of another user.
 
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import { useState } from 'preact/hooks'
+import type { Session } from '../session/session.js'
 import { useSession } from '../session/session-context.js'
 import { ErrorPanel } from '../shell/error-panel.js'
 import { useLoaded } from '../ui/hooks.js'
 import { PlainTable } from '../ui/plain-table.js'
-import { review } from './rbac-rules.js'
+import { type AskedUser, askedName, findRules, review } from './rbac-rules.js'
 
 const columns = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'] as const
 
@@ -17,13 +18,35 @@ interface ResourceRule {
   readonly resourceNames?: readonly string[] | null
 }
 
-export function AccessMatrix({ initial }: { readonly initial: string }) {
+interface Rules {
+  readonly rules: readonly ResourceRule[]
+  /** Empty if the rules are complete. */
+  readonly note: string
+}
+
+async function readRules(session: Session, asked: AskedUser | undefined, namespace: string, signal: AbortSignal): Promise<Rules> {
+  if (asked === undefined) {
+    const status = await review(session, 'selfsubjectrulesreviews', { spec: { namespace } })
+    const note = status['incomplete'] === true ? 'The server says that the list is not complete.' : ''
+    return { rules: (status['resourceRules'] ?? []) as readonly ResourceRule[], note }
+  }
+  const { rules, unread } = await findRules(session, asked, namespace, signal)
+  return { rules, note: `By roles and bindings${unread.length === 0 ? '.' : `; not complete: you may not list ${unread.join(', ')}.`}` }
+}
+
+interface AccessMatrixProps {
+  /** Undefined: the user of the session. */
+  readonly asked: AskedUser | undefined
+  readonly initial: string
+}
+
+export function AccessMatrix({ asked, initial }: AccessMatrixProps) {
   const session = useSession()
   const [namespace, setNamespace] = useState(initial)
-  const { value: status, error } = useLoaded(() => review(session, 'selfsubjectrulesreviews', { spec: { namespace } }), [namespace])
+  const { value, error } = useLoaded((signal) => readRules(session, asked, namespace, signal), [namespace])
   return (
     <section>
-      <h2>What you may do in a namespace</h2>
+      <h2>What {askedName(asked)} may do in a namespace</h2>
       <div class="tools">
         <label for="matrix-namespace">Namespace</label>
         <input
@@ -35,8 +58,8 @@ export function AccessMatrix({ initial }: { readonly initial: string }) {
         />
       </div>
       {error !== undefined && <ErrorPanel error={error} title="The rules cannot be read" />}
-      {status && <MatrixTable rules={(status['resourceRules'] ?? []) as readonly ResourceRule[]} />}
-      {status?.['incomplete'] === true && <p class="hint">The server says that the list is not complete.</p>}
+      {value && <MatrixTable rules={value.rules} />}
+      {value && value.note !== '' && <p class="hint">{value.note}</p>}
     </section>
   )
 }

@@ -10,7 +10,18 @@ import { useLoaded } from '../ui/hooks.js'
 import { PlainTable } from '../ui/plain-table.js'
 import { TextField } from '../ui/text-field.js'
 import { AccessMatrix } from './access-matrix.js'
-import { type AccessQuestion, type BoundObject, findGrants, type Grant, review, subjectName } from './rbac-rules.js'
+import {
+  type AccessQuestion,
+  type AskedUser,
+  askedName,
+  type BoundObject,
+  findGrants,
+  type Grant,
+  groupsOf,
+  isSubjectOf,
+  review,
+  subjectName,
+} from './rbac-rules.js'
 
 const verbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'impersonate', 'bind', 'escalate']
 const maxGrants = 500
@@ -27,6 +38,7 @@ export function AccessPage({ route: { query } }: PageProps) {
   const defaults: Partial<Texts> = { verb: 'get', resource: 'pods' }
   const [texts, setTexts] = useState(() => readTexts((name) => query.get(name) || (defaults[name] ?? '')))
   const [asked, setAsked] = useState(query.has('verb') ? texts : undefined)
+  const [round, setRound] = useState(0)
   const field = (name: keyof Texts) => ({
     value: texts[name],
     onInput: (value: string) => setTexts({ ...texts, [name]: value }),
@@ -36,7 +48,7 @@ export function AccessPage({ route: { query } }: PageProps) {
       <header class="page-head">
         <h1>Access</h1>
       </header>
-      <p class="hint">May a user do it, why or why not, and who can.</p>
+      <p class="hint">May a user do it, why or why not, and who can. Without groups, a user has those that the server gives it.</p>
       <form
         class="form"
         onSubmit={(event) => {
@@ -44,10 +56,11 @@ export function AccessPage({ route: { query } }: PageProps) {
           const trimmed = readTexts((name) => texts[name].trim())
           history.replaceState(undefined, '', routeTo(['access'], trimmed))
           setAsked(trimmed)
+          setRound(round + 1)
         }}
       >
         <TextField label="User (empty: you)" placeholder="system:serviceaccount:shop:robot" {...field('user')} />
-        <TextField label="Groups" placeholder="system:authenticated" {...field('groups')} />
+        <TextField label="Groups" placeholder={groupsOf(texts.user.trim()).join(', ')} {...field('groups')} />
         <TextField label="Verb" placeholder="get" choices={verbs} {...field('verb')} />
         <TextField label="Resource" placeholder="deployments.apps" choices={resourceNames(session)} {...field('resource')} />
         <TextField label="Namespace (empty: all)" placeholder="shop" {...field('namespace')} />
@@ -57,9 +70,17 @@ export function AccessPage({ route: { query } }: PageProps) {
         </button>
       </form>
       <div role="status">{asked && <Answer texts={asked} />}</div>
-      <AccessMatrix initial={query.get('namespace') || 'default'} />
+      <AccessMatrix key={round} asked={asked && askedUser(asked)} initial={asked?.namespace || 'default'} />
     </>
   )
+}
+
+const namesIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter((each) => each !== '')
+
+/** Undefined for the user of the session. Without groups, a user has those that the server gives it. */
+function askedUser({ user, groups }: Pick<Texts, 'user' | 'groups'>): AskedUser | undefined {
+  const typed = namesIn(groups)
+  return user === '' && typed.length === 0 ? undefined : { user, groups: typed.length > 0 ? typed : groupsOf(user) }
 }
 
 const fullName = (group: string, resource: string): string => (group === '' ? resource : `${resource}.${group}`)
@@ -78,19 +99,23 @@ function Answer({ texts }: { readonly texts: Texts }) {
   if (error !== undefined) return <ErrorPanel error={error} title="The review was refused" />
   if (value?.texts !== texts) return <p class="hint">asking…</p>
   const { isAllowed, reason, grants, unread } = value
-  const { user, verb, resource, namespace, name } = texts
+  const other = askedUser(texts)
+  const asked = other ?? { user: session.user, groups: groupsOf(session.user) }
+  const isOfAsked = ({ subject }: Grant): boolean => isSubjectOf(asked, subject)
+  const { verb, resource, namespace, name } = texts
+  const who = askedName(other)
   const [plural = ''] = resource.split('.')
   return (
     <>
       <p class={`verdict ${isAllowed ? 'allowed' : 'denied'}`}>
         <strong>{isAllowed ? 'Allowed' : 'Refused'}</strong>
-        {` ${user === '' ? 'You' : user} ${isAllowed ? 'may' : 'may not'} ${verb} ${plural}${name === '' ? '' : ` ${name}`}${namespace === '' ? ' in all namespaces' : ` in ${namespace}`}.`}
+        {` ${who === 'you' ? 'You' : who} ${isAllowed ? 'may' : 'may not'} ${verb} ${plural}${name === '' ? '' : ` ${name}`}${namespace === '' ? ' in all namespaces' : ` in ${namespace}`}.`}
       </p>
       <p>{reason !== '' ? reason : isAllowed ? undefined : whyRefused(grants.length, unread)}</p>
       <h2>
         Who can {verb} {plural}
       </h2>
-      <GrantTable grants={grants} />
+      <GrantTable grants={[...grants.filter(isOfAsked), ...grants.filter((grant) => !isOfAsked(grant))]} isOfAsked={isOfAsked} />
       {unread.length > 0 && <p class="hint">Not complete: you may not list {unread.join(', ')}.</p>}
     </>
   )
@@ -100,11 +125,12 @@ async function ask(session: Session, { user, groups, verb, resource, namespace, 
   const [plural = '', ...group] = resource.split('.')
   const [main = '', subresource] = plural.split('/')
   const question: AccessQuestion = { verb, group: group.join('.'), resource: plural, namespace, name }
+  const other = askedUser({ user, groups })
   const spec = {
     resourceAttributes: { verb, group: question.group, resource: main, subresource, namespace, name },
-    ...(user === '' ? {} : { user, groups: groups.split(/[\s,]+/).filter((each) => each !== '') }),
+    ...other,
   }
-  const status = await review(session, user === '' ? 'selfsubjectaccessreviews' : 'subjectaccessreviews', { spec })
+  const status = await review(session, other === undefined ? 'selfsubjectaccessreviews' : 'subjectaccessreviews', { spec })
   return { isAllowed: status['allowed'] === true, reason: String(status['reason'] ?? ''), ...(await findGrants(session, question, signal)) }
 }
 
@@ -115,19 +141,25 @@ const whyRefused = (grants: number, unread: readonly string[]): string =>
       ? 'No role with a binding grants it to anybody.'
       : 'Roles grant it, but none of their bindings names this user or its groups:'
 
-function GrantTable({ grants }: { readonly grants: readonly Grant[] }) {
+interface GrantTableProps {
+  readonly grants: readonly Grant[]
+  /** True for grants to the user that was asked about. */
+  readonly isOfAsked: (grant: Grant) => boolean
+}
+
+function GrantTable({ grants, isOfAsked }: GrantTableProps) {
   if (grants.length === 0) return <p class="empty">Nobody, by the roles and bindings that you may read.</p>
   return (
     <PlainTable titles={['Subject', 'Name', 'Binding', 'Role']}>
-      {grants.slice(0, maxGrants).map(({ subject, binding, role }, i) => (
-        <tr key={i}>
-          <td>{subject.kind}</td>
-          <td>{subjectName(subject)}</td>
+      {grants.slice(0, maxGrants).map((grant, i) => (
+        <tr key={i} class={isOfAsked(grant) ? 'decides' : ''}>
+          <td>{grant.subject.kind}</td>
+          <td>{subjectName(grant.subject)}</td>
           <td>
-            <BoundLink {...binding} />
+            <BoundLink {...grant.binding} />
           </td>
           <td>
-            <BoundLink {...role} />
+            <BoundLink {...grant.role} />
           </td>
         </tr>
       ))}

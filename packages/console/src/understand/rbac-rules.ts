@@ -30,7 +30,7 @@ export interface BoundObject {
   readonly name: string
 }
 
-interface Rule {
+export interface Rule {
   readonly verbs?: readonly string[]
   readonly apiGroups?: readonly string[]
   readonly resources?: readonly string[]
@@ -54,17 +54,27 @@ export interface Grants {
 
 const maxObjects = 10_000
 
-export async function findGrants(session: Session, question: AccessQuestion, signal: AbortSignal): Promise<Grants> {
+interface Listed<T> {
+  readonly resource: ServedResource
+  readonly items: readonly T[]
+}
+
+interface RoleLists {
+  readonly clusterRoles: Listed<RoleObject> | undefined
+  readonly roles: Listed<RoleObject> | undefined
+  readonly bindings: readonly Listed<BindingObject>[]
+  readonly unread: readonly string[]
+}
+
+/** Without a namespace only those of the cluster. */
+async function readRoles(session: Session, namespace: string, signal: AbortSignal): Promise<RoleLists> {
   const unread: string[] = []
-  const read = async <T extends ApiObject>(
-    name: string,
-    namespace: string,
-  ): Promise<{ readonly resource: ServedResource; readonly items: readonly T[] } | undefined> => {
+  const read = async <T extends ApiObject>(name: string, within: string): Promise<Listed<T> | undefined> => {
     const resource = session.resources.find((each) => each.resource === name && each.group.startsWith('rbac.') && each.isPreferred)
     if (resource === undefined) return undefined
     try {
       const items: T[] = []
-      for await (const page of session.client.collection<T>(resource, namespace).pages({ limit: 500, signal })) {
+      for await (const page of session.client.collection<T>(resource, within).pages({ limit: 500, signal })) {
         items.push(...page.items)
         if (items.length >= maxObjects) break
       }
@@ -75,13 +85,23 @@ export async function findGrants(session: Session, question: AccessQuestion, sig
       return undefined
     }
   }
-  const { namespace } = question
   const [clusterRoles, clusterBindings, roles, bindings] = await Promise.all([
     read<RoleObject>('clusterroles', ''),
     read<BindingObject>('clusterrolebindings', ''),
     namespace === '' ? undefined : read<RoleObject>('roles', namespace),
     namespace === '' ? undefined : read<BindingObject>('rolebindings', namespace),
   ])
+  return { clusterRoles, roles, bindings: [clusterBindings, bindings].filter((each) => each !== undefined), unread }
+}
+
+const isClusterRole = ({ roleRef }: BindingObject): boolean => roleRef?.kind === 'ClusterRole'
+
+const subjectsOf = ({ subjects }: BindingObject): readonly Subject[] =>
+  (subjects ?? []).map(({ kind = '', name = '', namespace = '' }) => ({ kind, name, namespace }))
+
+export async function findGrants(session: Session, question: AccessQuestion, signal: AbortSignal): Promise<Grants> {
+  const { namespace } = question
+  const { clusterRoles, roles, bindings, unread } = await readRoles(session, namespace, signal)
   const granting = (from: typeof roles): ReadonlySet<string> =>
     new Set(
       (from?.items ?? [])
@@ -89,20 +109,45 @@ export async function findGrants(session: Session, question: AccessQuestion, sig
         .map(({ metadata }) => metadata?.name ?? ''),
     )
   const [grantingCluster, grantingLocal] = [granting(clusterRoles), granting(roles)]
-  const grants = [clusterBindings, bindings].flatMap((from) =>
-    (from?.items ?? []).flatMap(({ metadata, roleRef, subjects }): readonly Grant[] => {
-      const isCluster = roleRef?.kind === 'ClusterRole'
+  const grants = bindings.flatMap(({ resource, items }) =>
+    items.flatMap((each): readonly Grant[] => {
+      const isCluster = isClusterRole(each)
       const roleResource = (isCluster ? clusterRoles : roles)?.resource
-      const roleName = roleRef?.name ?? ''
-      if (roleResource === undefined || from === undefined || !(isCluster ? grantingCluster : grantingLocal).has(roleName)) return []
-      return (subjects ?? []).map((subject) => ({
-        subject: { kind: subject.kind ?? '', name: subject.name ?? '', namespace: subject.namespace ?? '' },
-        binding: { resource: from.resource, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' },
+      const roleName = each.roleRef?.name ?? ''
+      if (roleResource === undefined || !(isCluster ? grantingCluster : grantingLocal).has(roleName)) return []
+      return subjectsOf(each).map((subject) => ({
+        subject,
+        binding: { resource, namespace: each.metadata?.namespace ?? '', name: each.metadata?.name ?? '' },
         role: { resource: roleResource, namespace: isCluster ? '' : namespace, name: roleName },
       }))
     }),
   )
   return { grants, unread }
+}
+
+export interface AskedUser {
+  readonly user: string
+  readonly groups: readonly string[]
+}
+
+export const askedName = (asked: AskedUser | undefined): string => (asked === undefined ? 'you' : asked.user || asked.groups.join(', '))
+
+/** The rules that bindings give a user in a namespace. */
+export async function findRules(
+  session: Session,
+  asked: AskedUser,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<{ readonly rules: readonly Rule[]; readonly unread: readonly string[] }> {
+  const { clusterRoles, roles, bindings, unread } = await readRoles(session, namespace, signal)
+  const rulesByName = (from: typeof roles): ReadonlyMap<string, readonly Rule[]> =>
+    new Map((from?.items ?? []).map(({ metadata, rules }) => [metadata?.name ?? '', rules ?? []]))
+  const [clusterRules, localRules] = [rulesByName(clusterRoles), rulesByName(roles)]
+  const rules = bindings
+    .flatMap(({ items }) => items)
+    .filter((each) => subjectsOf(each).some((subject) => isSubjectOf(asked, subject)))
+    .flatMap((each) => (isClusterRole(each) ? clusterRules : localRules).get(each.roleRef?.name ?? '') ?? [])
+  return { rules, unread }
 }
 
 export function matchesRule({ verbs = [], apiGroups = [], resources = [], resourceNames = [] }: Rule, question: AccessQuestion): boolean {
@@ -121,6 +166,15 @@ const includesAny = (list: readonly string[], candidates: readonly string[]): bo
 /** Names of a subject as they are authenticated: `system:serviceaccount:shop:robot`. */
 export const subjectName = ({ kind, namespace, name }: Subject): string =>
   kind === 'ServiceAccount' ? `system:serviceaccount:${namespace}:${name}` : name
+
+export const isSubjectOf = ({ user, groups }: AskedUser, subject: Subject): boolean =>
+  subject.kind === 'Group' ? groups.includes(subject.name) : user !== '' && subjectName(subject) === user
+
+/** The groups that the server gives a user whose credential names none. */
+export function groupsOf(user: string): readonly string[] {
+  const namespace = /^system:serviceaccount:([^:]+):[^:]+$/.exec(user)?.[1]
+  return [...(namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]), 'system:authenticated']
+}
 
 export interface Refusal {
   readonly user: string

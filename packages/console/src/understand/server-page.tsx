@@ -6,7 +6,8 @@ import { ErrorPanel } from '../shell/error-panel.js'
 import { countText } from '../ui/format.js'
 import { useLoaded, usePolled } from '../ui/hooks.js'
 import { PlainTable } from '../ui/plain-table.js'
-import { GaugeHistory, Gauges, gaugeMetrics } from './gauges.js'
+import { GaugeHistory, gaugeMetrics } from './gauge-history.js'
+import { Gauges } from './gauges.js'
 import { type Metrics, readMetrics, sumOf } from './metrics-text.js'
 
 const levelMetrics = {

@@ -29,6 +29,7 @@ import { createAuthenticators, createAuthorizers } from './create-authenticators
 import { kubeletAddressing } from './create-proxy-upstreams.js'
 import type { WebhookParts } from './create-webhooks.js'
 import type { Outbound } from './outbound.js'
+import { workerComponents } from './processes/worker-components.js'
 import type { StartContext } from './start-context.js'
 
 interface EngineParts {
@@ -86,7 +87,7 @@ export function createEngine(context: StartContext, parts: EngineParts): Engine 
     checkGrant: escalationCheck({ index: rbac, authorizers }),
     checkParamAccess: paramAccessCheck({ store, catalogs, checkPermission: permissionCheck(authorizers) }),
     issuer,
-    components: controlPlaneComponents,
+    components: [...controlPlaneComponents, ...workerComponents(context)],
     kubelets: kubeletAddressing(settings.kubelets),
     reservers: serviceReservers(serviceRanges, Math.random),
     onDemand: new OnDemandObjects(),

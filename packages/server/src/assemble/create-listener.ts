@@ -53,6 +53,7 @@ import { createProxyUpstreams, type ProxyUpstreams } from './create-proxy-upstre
 import type { WebhookParts } from './create-webhooks.js'
 import { metricSources } from './metrics/metric-sources.js'
 import type { Outbound } from './outbound.js'
+import { awaitChanges } from './processes/await-changes.js'
 import { type OpenPort, openWorkersPort } from './processes/open-workers-port.js'
 import { servingFilters } from './serving-options.js'
 import type { StartContext } from './start-context.js'
@@ -142,6 +143,7 @@ export async function createListener(context: StartContext, parts: ListenerParts
       ...(await servingFilters(serving, () => state.isShuttingDown)),
       clientTimeout,
       ...(settings.gates('APIResponseCompression') ? [] : [refuseCompression]),
+      ...(role?.kind === 'worker' ? [awaitChanges(engine.store)] : []),
       authentication({
         authenticators: access.authenticators,
         anonymous: settings.anonymousAuth ? anonymous : undefined,

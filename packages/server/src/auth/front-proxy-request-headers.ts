@@ -2,7 +2,7 @@
 
 import type { User } from '@cluster-apiserver/api/api/user.js'
 import type { Clock } from '@cluster-apiserver/api/base/clock.js'
-import { decodeHeader } from '@cluster-apiserver/api/base/text/header-encoding.js'
+import { decodeHeader, unescapeKey } from '@cluster-apiserver/api/base/text/header-encoding.js'
 import type { Authenticator } from './authenticate.js'
 import { type CertificateTrust, subjectOf } from './client-certificates.js'
 import { withAuthenticated } from './tokens/static-tokens.js'
@@ -66,12 +66,4 @@ function extraFromHeaders(rawHeaders: readonly string[], prefixes: readonly stri
     }
   }
   return Object.fromEntries(extra)
-}
-
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
 }

@@ -3,7 +3,7 @@
 import { ApiError, badRequest } from '@cluster-apiserver/api/api/api-error.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import { anonymous, authenticatedGroup, type User } from '@cluster-apiserver/api/api/user.js'
-import { decodeHeader } from '@cluster-apiserver/api/base/text/header-encoding.js'
+import { decodeHeader, unescapeKey } from '@cluster-apiserver/api/base/text/header-encoding.js'
 import type { AccessAttributes } from './authorize.js'
 import { accountGroups, accountOf } from './service-account/service-account-claims.js'
 
@@ -61,14 +61,6 @@ function addExtra(extra: Map<string, string[]>, key: string, value: string): voi
   const values = extra.get(key)
   if (values === undefined) extra.set(key, [value])
   else values.push(value)
-}
-
-function unescapeKey(key: string): string {
-  try {
-    return decodeURIComponent(key)
-  } catch {
-    return key
-  }
 }
 
 function unknownHeader(name: string): ApiError {

@@ -184,7 +184,7 @@ export function createCommitBatch(revision: number, readCommitted: (key: string)
 }
 
 /** Adds the writes to the batch, all under one new revision, or none; the outcome holds once the batch is durable. */
-export function stageCommit(batch: CommitBatch, writes: readonly Write[]): CommitOutcome {
+function stageCommit(batch: CommitBatch, writes: readonly Write[]): CommitOutcome {
   const previousRows: (Row | undefined)[] = []
   for (const { key, expect } of writes) {
     const row = batch.written.has(key) ? batch.written.get(key) : batch.readCommitted(key)

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { startEmbedded } from '../../../../test/kit/embedded.js'
 import { configMaps, expectStatus, newNamespace } from '../../../../test/kit/fixtures.js'
 import { runInProcess } from '../../../../test/kit/run-command.js'
-import { runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
+import { runCommand, ServerProcess, skipWithWorkers } from '../../../../test/kit/server-process.js'
 import { configurationsPath, configure, patchOf, type Review, sendReview, webhookEntry } from './tls-webhooks.js'
 
 async function startHttpWebhook(respond: (review: Review) => object) {
@@ -40,7 +40,7 @@ test('an http:// webhook is rejected unless allowed, and always outside loopback
   expectStatus(await strict.client.get('/debug/admission/reviews'), 404)
 })
 
-test('recorded reviews are replayed, and differing responses are shown', async (t) => {
+test('recorded reviews are replayed, and differing responses are shown', { skip: skipWithWorkers('each records its own') }, async (t) => {
   const server = await ServerProcess.start({ flags: ['--insecure-loopback-webhooks', '--recorded-admission-reviews=5'] })
   t.after(() => server.stop())
   let value = 'first'

@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startEmbedded } from '../../../../test/kit/embedded.js'
 import { expectStatus, untilStatus } from '../../../../test/kit/fixtures.js'
+import { skipWithWorkers } from '../../../../test/kit/server-process.js'
 
 const container = { name: 'c', image: 'i' }
 const podOf = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { containers: [container], ...spec } })
 
-test('enabled plugins run with their configuration', async () => {
+test('enabled plugins run with their configuration', { skip: skipWithWorkers('each has a share of the event rate') }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'plugins-'))
   const file = join(folder, 'admission.json')
   const configuration = { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'pool=general' } }

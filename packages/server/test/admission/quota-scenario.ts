@@ -9,7 +9,7 @@ import type { Random } from '../../../../test/kit/seeded-random.js'
 const maxConfigMaps = 100
 const workers = 64
 
-export const mapsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
+const mapsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 export const quotaIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/resourcequotas/q`
 
 /** The root CA ConfigMap, which every namespace has, is one of the hundred. */
@@ -23,16 +23,16 @@ export async function makeQuota(client: ApiClient, namespace: string): Promise<v
   )
 }
 
-export async function usedIn(client: ApiClient, namespace: string): Promise<number> {
+async function usedIn(client: ApiClient, namespace: string): Promise<number> {
   const { json } = expectStatus(await client.get(quotaIn(namespace)), 200)
   return Number((json['status'] as { used?: Record<string, string> } | undefined)?.used?.['count/configmaps'] ?? -1)
 }
 
-export async function countIn(client: ApiClient, namespace: string): Promise<number> {
+async function countIn(client: ApiClient, namespace: string): Promise<number> {
   return (expectStatus(await client.get(mapsIn(namespace)), 200).json as JsonObject & { items: readonly unknown[] }).items.length
 }
 
-export interface QuotaScenario {
+interface QuotaScenario {
   readonly client: () => ApiClient
   readonly namespace: string
   readonly random: Random

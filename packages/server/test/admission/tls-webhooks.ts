@@ -14,8 +14,8 @@ export interface Review {
 }
 
 /** Fields of the response; a function writes the response itself. */
-export type WebhookResponse = { readonly [field: string]: unknown } | ((response: ServerResponse, review: Review) => void)
-export type WebhookBehaviour = (path: string, review: Review) => WebhookResponse | Promise<WebhookResponse>
+type WebhookResponse = { readonly [field: string]: unknown } | ((response: ServerResponse, review: Review) => void)
+type WebhookBehaviour = (path: string, review: Review) => WebhookResponse | Promise<WebhookResponse>
 
 const validity = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
 const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...validity }), commonName: 'hooks' }

@@ -272,7 +272,7 @@ export const serviceName = 'gadgets'
 
 export const apiServices = (suffix = 'cluster.io'): string => `/apis/apiregistration.${suffix}/v1/apiservices`
 
-export interface RegisterOptions {
+interface RegisterOptions {
   readonly server: ExtensionServer
   /** Overrides fields of the APIService spec. */
   readonly changes?: object

@@ -53,14 +53,14 @@ const certificates = {
 }
 const serving = certificates.server.serving('localhost', '127.0.0.1')
 
-export interface Addresses {
+interface Addresses {
   readonly folder: string
   readonly port: number
   readonly etcdPort: number
   readonly peerPort: number
 }
 
-export type FlagsOf = (addresses: Addresses) => readonly string[]
+type FlagsOf = (addresses: Addresses) => readonly string[]
 
 const flagsOf = (values: { readonly [name: string]: string | number }): readonly string[] =>
   Object.entries(values)

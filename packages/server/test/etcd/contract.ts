@@ -8,7 +8,7 @@ import { storageContract } from '../../src/storage/contract/storage.contract.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica } from './open-replica.js'
 
-export interface ContractOptions {
+interface ContractOptions {
   readonly members: number
   /** True if the mirror (local copy of the data) is reused after a reopen; otherwise everything is read from etcd. */
   readonly keepsMirror: boolean

@@ -2,7 +2,7 @@
 
 import { type Storage, StorageUnavailableError } from '../../src/storage/storage.js'
 
-export interface CountingOptions {
+interface CountingOptions {
   readonly storages: readonly Storage[]
   readonly keys: readonly string[]
 }

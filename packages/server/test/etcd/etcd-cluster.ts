@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { connectSocket, type EtcdTls, parseEndpoint } from '../../src/storage/etcd/etcd-endpoint.js'
 import { decodeStatus, type MemberStatus, methods } from '../../src/storage/etcd/grpc/etcd-messages.js'
 import { GrpcChannel } from '../../src/storage/etcd/grpc/grpc-channel.js'
@@ -39,7 +40,7 @@ function installEtcd(): void {
     execFileSync('apt-get', ['update'], options)
     execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'etcd-server'], options)
   } catch (error) {
-    writeFileSync(failureFile, error instanceof Error ? error.message : String(error))
+    writeFileSync(failureFile, errorMessage(error))
     throw error
   }
 }
@@ -75,7 +76,7 @@ function hasEtcd(): boolean {
   }
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly members: number
   readonly flags?: readonly string[]
   /** Flags and client settings for TLS. */

@@ -2,13 +2,13 @@
 
 import { newPrefix, openReplica } from './open-replica.js'
 
-export interface MirrorLag {
+interface MirrorLag {
   readonly medianMs: number
   readonly p99Ms: number
   readonly maxMs: number
 }
 
-export interface LagOptions {
+interface LagOptions {
   readonly endpoints: readonly string[]
   readonly writes: number
   /** Concurrent writes. */

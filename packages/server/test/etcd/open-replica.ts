@@ -16,7 +16,7 @@ export function openReplica(options: Pick<EtcdOptions, 'endpoints' | 'prefix'> &
   return openEtcdStorage({ mark: 'test', clock: systemClock, logger: silentLogger, ...options })
 }
 
-export interface RecordingLogger extends Logger {
+interface RecordingLogger extends Logger {
   readonly lines: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from '../../../../test/kit/api-client.js'
 import { clientOf, type Embedded } from '../../../../test/kit/embedded.js'
 
-export interface ReplicasOptions {
+interface ReplicasOptions {
   readonly servers: readonly string[]
   readonly prefix: string
   readonly count: number

@@ -175,7 +175,7 @@ describe('hostile pods behind the proxy', needsAddress, () => {
     }
   })
 
-  test('the pod cannot set hop-by-hop headers, Audit-Id or CORS headers', async () => {
+  test('the pod cannot set hop-by-hop headers, Audit-Id or headers with rules for the origin of the server', async () => {
     const forged = [
       'Connection: close, X-Hop',
       'X-Hop: 1',
@@ -185,12 +185,20 @@ describe('hostile pods behind the proxy', needsAddress, () => {
       'Audit-Id: forged',
       'Access-Control-Allow-Origin: *',
       'Access-Control-Allow-Credentials: true',
+      'Service-Worker-Allowed: /',
       'Set-Cookie: a=b',
       'Content-Length: 2',
     ]
     respond = (_request, socket) => send(`HTTP/1.1 200 OK\r\n${forged.join('\r\n')}\r\n\r\nok`, socket)
     const { headers } = expectStatus(await running.client.get(`${proxy}/x`), 200)
-    for (const name of ['x-hop', 'proxy-authenticate', 'upgrade', 'access-control-allow-origin', 'access-control-allow-credentials'])
+    for (const name of [
+      'x-hop',
+      'proxy-authenticate',
+      'upgrade',
+      'access-control-allow-origin',
+      'access-control-allow-credentials',
+      'service-worker-allowed',
+    ])
       assert.equal(headers[name], undefined, name)
     assert.match(String(headers['audit-id']), /^[0-9a-f-]{36}$/)
     assert.deepEqual(headers['set-cookie'], ['a=b'])

@@ -7,7 +7,7 @@ import { type CertificateRequest, issueCertificate, type KeyPair } from '../../s
 
 const dayMs = 86_400_000
 
-export type Authority = KeyPair & { readonly commonName: string }
+type Authority = KeyPair & { readonly commonName: string }
 
 const validity = () => ({ notBefore: Date.now() - dayMs, notAfter: Date.now() + dayMs })
 

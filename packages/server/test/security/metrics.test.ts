@@ -5,9 +5,10 @@ import { test } from 'node:test'
 import { ApiClient } from '../../../../test/kit/api-client.js'
 import { startEmbedded } from '../../../../test/kit/embedded.js'
 import { expectStatus } from '../../../../test/kit/fixtures.js'
+import { skipWithWorkers } from '../../../../test/kit/server-process.js'
 import { FlagFiles } from './make-pki.js'
 
-test('authentication metrics', async () => {
+test('authentication metrics', { skip: skipWithWorkers('each has a token cache') }, async () => {
   const files = new FlagFiles()
   const running = await startEmbedded('memory', [`--token-auth-file=${files.write('tokens.csv', 'secret-of-bob,bob@example.com,u\n')}`])
   const as = async (token?: string) => {

@@ -5,7 +5,7 @@ import { after } from 'node:test'
 import { commandPath } from '../../../../test/kit/paths.js'
 
 /** The line that the command prints. */
-export interface TestserverLine {
+interface TestserverLine {
   readonly url: string
   readonly ca: string
   readonly token: string
@@ -14,7 +14,7 @@ export interface TestserverLine {
   readonly pid: number
 }
 
-export interface StartedTestserver {
+interface StartedTestserver {
   readonly child: ChildProcess
   readonly line: TestserverLine
   /** Everything printed until now. */

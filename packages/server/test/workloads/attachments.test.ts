@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Stored {
   readonly metadata: { readonly name: string; readonly uid: string; readonly ownerReferences?: readonly { readonly uid: string }[] }
@@ -21,13 +20,7 @@ interface Stored {
 const merge = 'application/merge-patch+json'
 
 async function start(t: TestContext, ...flags: readonly string[]) {
-  const server = await startServer({ identity: 'kubernetes', flags })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const core = `/api/v1/namespaces/${await newNamespace(client)}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Stored
-  const create = async (path: string, body: object) => expectStatus(await client.post(path, body), 201).json as unknown as Stored
+  const { client, core, get, create } = await startWithFlags<Stored>(t, ...flags)
   const addPod = (name: string, spec: object) =>
     create(`${core}/pods`, {
       metadata: { name },

@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Stored {
   readonly metadata: {
@@ -21,13 +20,7 @@ interface Stored {
 }
 
 async function start(t: TestContext, controllers: string) {
-  const server = await startServer({ identity: 'kubernetes', flags: [`--controllers=*,${controllers}`] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const core = `/api/v1/namespaces/${await newNamespace(client)}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Stored
-  const create = async (path: string, body: object) => expectStatus(await client.post(path, body), 201).json as unknown as Stored
+  const { client, core, get, create } = await startWithFlags<Stored>(t, `--controllers=*,${controllers}`)
   return { client, core, claims: `${core}/persistentvolumeclaims`, get, create }
 }
 
@@ -48,7 +41,7 @@ test('a claim of an expandable class grows with its volume', async (t) => {
   assert.equal((await get(`/api/v1/persistentvolumes/${spec.volumeName}`)).spec.capacity?.storage, '3Gi')
 })
 
-test('a pod owns the claim of its generic ephemeral volume; a claim of somebody else is reported', async (t) => {
+test('a pod owns the claim of its generic ephemeral volume; a claim of another owner is reported', async (t) => {
   const { client, core, claims, get, create } = await start(t, 'ephemeral-volume')
   const volumeClaimTemplate = { metadata: { labels: { kind: 'scratch' } }, spec: claimSpec('1Gi') }
   const addPod = (name: string) =>

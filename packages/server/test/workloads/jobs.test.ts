@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 /** The fields of lists, pods, Jobs and CronJobs that these tests read. */
 interface Workload {
@@ -26,14 +25,8 @@ interface Workload {
 const template = { spec: { automountServiceAccountToken: false, restartPolicy: 'Never', containers: [{ name: 'main', image: 'app:1' }] } }
 
 async function start(t: TestContext) {
-  const server = await startServer({ identity: 'kubernetes', flags: ['--controllers=*,job,cronjob'] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
+  const { server, client, namespace, core, get } = await startWithFlags<Workload>(t, '--controllers=*,job,cronjob')
   const batch = `/apis/batch/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Workload
   const pods = async () => (await get(`${core}/pods`)).items
   const end = async ({ metadata }: Workload, phase: 'Succeeded' | 'Failed') => {
     const path = `${core}/pods/${metadata.name}/status`

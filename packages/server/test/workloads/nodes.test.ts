@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Named {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string }
@@ -16,13 +15,7 @@ interface Named {
 const merge = 'application/merge-patch+json'
 
 async function start(t: TestContext) {
-  const server = await startServer({ identity: 'kubernetes', flags: ['--controllers=*,nodelifecycle'] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Named
+  const { server, client, namespace, core, get } = await startWithFlags<Named>(t, '--controllers=*,nodelifecycle')
   const report = async (name: string, status: string) => {
     const lastHeartbeatTime = server.clock
       .now()

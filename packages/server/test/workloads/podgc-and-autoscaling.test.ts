@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Shown {
   readonly metadata: { readonly name: string }
@@ -15,16 +14,7 @@ interface Shown {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[] }
 }
 
-async function start(t: TestContext, ...flags: readonly string[]) {
-  const server = await startServer({ identity: 'kubernetes', flags: ['--controllers=*,workloads', ...flags] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Shown
-  return { client, core, namespace, get, server }
-}
+const start = (t: TestContext, ...flags: readonly string[]) => startWithFlags<Shown>(t, '--controllers=*,workloads', ...flags)
 
 test('podgc deletes pods of missing nodes after the quarantine, and the oldest finished pods', async (t) => {
   const { client, core, get, server } = await start(t, '--terminated-pod-gc-threshold=1')

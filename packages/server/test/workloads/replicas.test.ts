@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, sleep, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, sleep, until } from '../../../../test/kit/fixtures.js'
+import { makePodsReady, startWithFlags } from './start-with-flags.js'
 
 /** The fields of lists, pods, quotas and workloads that these tests read. */
 interface Workload {
@@ -39,23 +38,10 @@ const workload = (kind: string, replicas: number, more: object = {}) => ({
 })
 
 async function start(t: TestContext, controllers: string) {
-  const server = await startServer({ identity: 'kubernetes', flags: [`--controllers=${controllers}`] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
+  const { client, namespace, core, get } = await startWithFlags<Workload>(t, `--controllers=${controllers}`)
   const apps = `/apis/apps/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Workload
   const pods = async () => (await get(`${core}/pods`)).items
-  const makeReady = async () => {
-    for (const { metadata } of await pods()) {
-      const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
-      const path = `${core}/pods/${metadata.name}/status`
-      // The pod may be deleted meanwhile.
-      await client.patch(path, 'application/merge-patch+json', { status: { phase: 'Running', conditions } })
-    }
-  }
+  const makeReady = async () => makePodsReady({ client, core }, await pods())
   return { client, core, apps, get, pods, makeReady }
 }
 

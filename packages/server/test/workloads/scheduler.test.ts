@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Seen {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string; readonly annotations?: Readonly<Record<string, string>> }
@@ -20,13 +19,7 @@ interface Seen {
 const merge = 'application/merge-patch+json'
 
 async function start(t: TestContext, flags: readonly string[] = ['--controllers=*,scheduler']) {
-  const server = await startServer({ identity: 'kubernetes', flags: [...flags] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Seen
+  const { server, client, namespace, core, get } = await startWithFlags<Seen>(t, ...flags)
   const post = async (path: string, object: object) => void expectStatus(await client.post(path, object), 201)
   const addNode = async (name: string, cpu: string) => {
     const allocatable = { cpu, memory: '8Gi', pods: '110' }

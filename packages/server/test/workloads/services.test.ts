@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Address {
   readonly ip: string
@@ -27,13 +26,7 @@ interface Shown {
 }
 
 async function start(t: TestContext, ...flags: readonly string[]) {
-  const server = await startServer({ identity: 'kubernetes', flags: ['--controllers=*,workloads', ...flags] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Shown
+  const { server, client, namespace, core, get } = await startWithFlags<Shown>(t, '--controllers=*,workloads', ...flags)
   const slices = async (service: string) =>
     (await get(`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=kubernetes.io/service-name=${service}`))
       .items
@@ -112,7 +105,7 @@ test('Endpoints of a Service without selector are mirrored until a label forbids
   )
 })
 
-test('a load balancer gets an address of the range, and gives it back', async (t) => {
+test('a load balancer gets an address of the range, and releases it', async (t) => {
   const { client, core, get, service } = await start(t, '--service-lb-range=203.0.113.0/30')
   const addressOf = ({ status }: Shown): string | undefined => status?.loadBalancer?.ingress?.[0]?.ip
   await service('a', { type: 'LoadBalancer' })

@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { makePodsReady, startWithFlags } from './start-with-flags.js'
 
 /** The fields of lists, pods, claims, events and workloads that these tests read. */
 interface Workload {
@@ -33,22 +32,10 @@ const template = (image: string) => ({
 
 async function start(t: TestContext, controllers: string) {
   const flags = [`--controllers=${controllers}`, '--disable-admission-plugins=TaintNodesByCondition']
-  const server = await startServer({ identity: 'kubernetes', flags })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
+  const { client, namespace, core, get, create } = await startWithFlags<Workload>(t, ...flags)
   const apps = `/apis/apps/v1/namespaces/${namespace}`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Workload
   const list = async (path: string) => (await get(path)).items
-  const makeReady = async () => {
-    for (const { metadata } of await list(`${core}/pods`)) {
-      const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }]
-      // The pod may be deleted meanwhile.
-      await client.patch(`${core}/pods/${metadata.name}/status`, merge, { status: { phase: 'Running', conditions } })
-    }
-  }
+  const makeReady = async () => makePodsReady({ client, core }, await list(`${core}/pods`))
   /** Makes pods ready until the status has these members. */
   const untilStatus = (path: string, wanted: { readonly [name: string]: number }) =>
     until(
@@ -58,7 +45,6 @@ async function start(t: TestContext, controllers: string) {
       },
       ({ status = {} }) => Object.entries(wanted).every(([name, value]) => (status[name] ?? 0) === value),
     )
-  const create = async (path: string, object: object) => expectStatus(await client.post(path, object), 201)
   return { client, core, apps, list, create, untilStatus }
 }
 

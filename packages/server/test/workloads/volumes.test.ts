@@ -2,9 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../../test/kit/embedded.js'
-import { expectStatus, newNamespace, until } from '../../../../test/kit/fixtures.js'
+import { expectStatus, until } from '../../../../test/kit/fixtures.js'
+import { startWithFlags } from './start-with-flags.js'
 
 interface Stored {
   readonly metadata: { readonly name: string; readonly uid: string; readonly annotations?: { readonly [key: string]: string } }
@@ -28,15 +27,8 @@ const volumes = '/api/v1/persistentvolumes'
 const classes = '/apis/storage.k8s.io/v1/storageclasses'
 
 async function start(t: TestContext) {
-  const server = await startServer({ identity: 'kubernetes', flags: ['--controllers=*,persistentvolume-binder'] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
-  const namespace = await newNamespace(client)
-  const core = `/api/v1/namespaces/${namespace}`
+  const { server, client, core, get, create } = await startWithFlags<Stored>(t, '--controllers=*,persistentvolume-binder')
   const claims = `${core}/persistentvolumeclaims`
-  const get = async (path: string) => (await client.get(path)).json as unknown as Stored
-  const create = async (path: string, body: object) => expectStatus(await client.post(path, body), 201).json as unknown as Stored
   const addClaim = (name: string, spec: object = {}) =>
     create(claims, { metadata: { name }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec } })
   const addVolume = (name: string, spec: object = {}) =>

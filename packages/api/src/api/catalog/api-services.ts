@@ -56,7 +56,7 @@ export class ApiServices {
 
 export type RemoteVersion = ListedVersion & { readonly remote: RemoteTarget }
 
-const isRemote = (listed: ListedVersion): listed is RemoteVersion => listed.remote !== undefined
+export const isRemote = (listed: ListedVersion): listed is RemoteVersion => listed.remote !== undefined
 
 export const noApiServices = new ApiServices(new Map())
 

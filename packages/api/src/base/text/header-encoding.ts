@@ -1,4 +1,4 @@
-// UTF-8 in HTTP header values: Node.js reads and writes headers as Latin-1, one character per byte.
+// Text in HTTP headers: UTF-8 in values, which Node.js reads and writes as Latin-1, one character per byte; percent-encoded keys.
 
 const beyondAscii = /[^\x00-\x7f]/
 const makeEncoder = (): { encode(text: string): Uint8Array } => new TextEncoder()
@@ -12,4 +12,13 @@ export function encodeHeader(text: string): string {
   let bytes = ''
   for (const byte of makeEncoder().encode(text)) bytes += String.fromCharCode(byte)
   return bytes
+}
+
+/** A key at the end of a header name, such as `Impersonate-Extra-`: percent-encoded; an invalid escape is kept as it is. */
+export function unescapeKey(key: string): string {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    return key
+  }
 }

@@ -108,7 +108,7 @@ const letterE = 0x65
 /** Up to this length a loop is faster than the native search. */
 const maxLoopBytes = 64
 
-export function scanJson(bytes: Uint8Array): JsonScan {
+function scanJson(bytes: Uint8Array): JsonScan {
   const hasNoEscapes = !bytes.includes(backslash)
   let members = 0
   let level = 0
@@ -168,7 +168,7 @@ function endOfUnescapedString(bytes: Uint8Array, from: number): number {
   return found < 0 ? bytes.length : found
 }
 
-export function countMembers(value: unknown): number {
+function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
   if (Array.isArray(value)) {

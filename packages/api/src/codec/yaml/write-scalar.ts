@@ -1,6 +1,7 @@
 // Writes YAML scalars like kube-apiserver: plain, quoted or block style. Plain and quoted values are folded after 80 columns, keys are not.
 
 import { floatText } from '../../base/text/float-text.js'
+import { indentation } from '../indentation.js'
 import { isBase60, resolvePlain } from './resolve-scalar.js'
 
 const bestWidth = 80
@@ -38,7 +39,7 @@ function writeText(text: string, position: ScalarPosition): string {
   return needsQuotes.test(text) ? writeSingleQuoted(text, position) : writePlain(text, position)
 }
 
-const newLine = (position: ScalarPosition): string => `\n${' '.repeat(position.indent + indentUnit)}`
+const newLine = (position: ScalarPosition): string => `\n${indentation(position.indent + indentUnit)}`
 
 interface Folding {
   readonly position: ScalarPosition
@@ -87,10 +88,11 @@ const writeSingleQuoted = (text: string, position: ScalarPosition): string =>
 
 /** Adds an indentation indicator if the text begins with a space or line feed. */
 function writeBlock(text: string, position: ScalarPosition): string {
-  const indentation = ' '.repeat(position.indent + indentUnit)
+  const texts = text.split('\n')
+  const start = indentation(position.indent + indentUnit, texts.length)
   const indentIndicator = /^[ \n]/.test(text) ? String(indentUnit) : ''
   const chompingIndicator = !text.endsWith('\n') ? '-' : text === '\n' || text.endsWith('\n\n') ? '+' : ''
-  const lines = text.split('\n').map((line) => (line === '' ? '' : indentation + line))
+  const lines = texts.map((line) => (line === '' ? '' : start + line))
   return `|${indentIndicator}${chompingIndicator}\n${lines.join('\n')}`
 }
 

@@ -1,6 +1,7 @@
 // YAML writer with the output of kube-apiserver: block style, sorted keys, sequences at the indentation of their key.
 
 import type { Json } from '../../api/object.js'
+import { beginText, indentation } from '../indentation.js'
 import { compareKeys } from './key-order.js'
 import { hasLineBreak, type ScalarPosition, writeScalar } from './write-scalar.js'
 
@@ -8,7 +9,9 @@ const indentUnit = 2
 /** Longer keys, and keys with line breaks, are written after `?`. */
 const maxSimpleKeyBytes = 128
 
+/** Throws 406 if the text would have too much indentation. */
 export function writeYaml(value: Json): string {
+  beginText()
   if (isCollection(value)) return endLine(isEmpty(value) ? writeEmpty(value) : writeCollection(value, 0))
   return endLine(writeScalar(value, { column: 0, indent: 0, isKey: false }))
 }
@@ -25,8 +28,8 @@ const endLine = (text: string): string => (text.endsWith('\n') ? text : `${text}
 /** Does not indent the first line, which may follow a dash. */
 function writeCollection(value: Collection, indent: number): string {
   const entries = isList(value) ? value.map((item) => writeItem(item, indent)) : writeMembers(value, indent)
-  const indentation = ' '.repeat(indent)
-  return entries.map((entry, index) => (index === entries.length - 1 ? entry : endLine(entry))).join(indentation)
+  const separator = indentation(indent, entries.length)
+  return entries.map((entry, index) => (index === entries.length - 1 ? entry : endLine(entry))).join(separator)
 }
 
 function writeItem(item: Json, indent: number): string {

@@ -176,7 +176,7 @@ function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
 }
 
 /** Returns seconds since 1970; 0 without a time. */
-export const secondsOf = (time: string | undefined): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0)
+const secondsOf = (time: string | undefined): number => (time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0)
 
 /** One empty entry resets all ownership. */
 export const isReset = (entries: readonly ManagedFieldsEntry[] | undefined): boolean =>

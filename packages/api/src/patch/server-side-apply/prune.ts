@@ -104,7 +104,7 @@ function keepFields(topology: StructTopology | undefined, { object, pruned }: Pr
 const removedFields = (topology: StructTopology, object: Members, pruned: Members): FieldSet | undefined =>
   difference(withNamedFields(toFieldSet(topology, object), topology), withNamedFields(toFieldSet(topology, pruned), topology))
 
-export const removeFields = (root: StructTopology, object: Members, set: FieldSet | undefined): Members =>
+const removeFields = (root: StructTopology, object: Members, set: FieldSet | undefined): Members =>
   set === undefined ? object : removeMembers(root, object, set)
 
 /** A value that loses its last member or item becomes null, as in kube-apiserver. */

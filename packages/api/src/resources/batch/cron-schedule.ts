@@ -57,7 +57,7 @@ const descriptors: { readonly [descriptor: string]: string } = {
 const everyPrefix = '@every '
 
 /** Values of one field. */
-export interface CronField {
+interface CronField {
   readonly values: ReadonlySet<number>
   /** `*` or `?` is one of its parts: days of the month and of the week then restrict each other, instead of adding up. */
   readonly isStar: boolean

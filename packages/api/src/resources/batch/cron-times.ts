@@ -55,7 +55,7 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 const maxFormats = 100
 
 function wallClockOf(zone: string): WallClock {
-  // The zone of the process is none of the cluster.
+  // `Local` is UTC: times must not depend on the zone of the process.
   if (zone === 'UTC' || zone === 'Local' || zone === '') return (ms) => ms
   let format = formats.get(zone)
   if (format === undefined) {

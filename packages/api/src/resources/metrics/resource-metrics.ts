@@ -32,7 +32,7 @@ const cellsOf = (name: string | undefined, { cpu = '0', memory = '0' }: Usage, w
   window ?? '',
 ]
 
-export const nodeMetrics = defineComputed('NodeMetrics')<NodeMetrics>({
+const nodeMetrics = defineComputed('NodeMetrics')<NodeMetrics>({
   group: { stem: 'metrics' },
   resource: 'nodes',
   namespaced: false,
@@ -41,7 +41,7 @@ export const nodeMetrics = defineComputed('NodeMetrics')<NodeMetrics>({
   table: { columns, cells: ({ metadata, usage = {}, window }) => cellsOf(metadata?.name, usage, window) },
 })
 
-export const podMetrics = defineComputed('PodMetrics')<PodMetrics>({
+const podMetrics = defineComputed('PodMetrics')<PodMetrics>({
   group: { stem: 'metrics' },
   resource: 'pods',
   namespaced: true,

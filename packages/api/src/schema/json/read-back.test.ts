@@ -20,6 +20,7 @@ import {
   time,
 } from '../node.js'
 import { readBackFields } from './read-back.js'
+import { hasSentEmpty, markSentEmpty } from './sent-empty.js'
 import { writeStoredFields } from './write.js'
 
 const inner = struct('Inner', { a: field(1, string), n: field(2, int32, { always: true }) })
@@ -58,6 +59,7 @@ const thing = struct('Thing', {
   shares: field(20, map(number)),
   counts: field(21, map(int32)),
   ports: field(22, map(intOrString)),
+  extra: field(25, map(list(string))),
 })
 
 const parsed = (value: object): unknown => JSON.parse(`{${writeStoredFields(thing, value)}}`)
@@ -76,6 +78,7 @@ const cases: readonly object[] = [
   { shares: { a: -0, b: 1 }, counts: { b: 1, a: -0 }, ports: { b: 'x', a: -0 } },
   { name: null, must: null, items: null, flag: null, spec: null, ref: null, raw: null, port: null, at: null, maybe: null },
   { raw: { a: null }, texts: ['a', null], labels: { a: null }, open: { b: null, z: null, other: null }, at: '2026-01-01T00:00:00Z' },
+  { extra: { a: null, b: ['x'] }, labels: { a: null } },
   { open: { b: '', other: { deep: [1] }, a: 'x', kind: 'K' }, self: { name: 'a', next: { next: { name: '<&>' } } } },
 ]
 
@@ -87,6 +90,24 @@ for (const value of cases)
     assert.equal(JSON.stringify(back), JSON.stringify(parsed(value)), 'same order of members')
     assert.deepEqual(value, before)
   })
+
+test('loose values are read back without marks of members that were sent empty', () => {
+  const metadata = { labels: {} }
+  markSentEmpty(metadata, 'labels')
+  const back = readBackFields(thing, { raw: { metadata } }) as { raw: { metadata: object } }
+  assert.deepEqual(back, { ...(parsed({}) as object), raw: { metadata: { labels: {} } } })
+  assert.equal(hasSentEmpty(back), false)
+})
+
+test('fields with names that every object inherits are written and read back only if the value has them', () => {
+  const names = ['__proto__', 'constructor', 'toString']
+  const odd = struct('Odd', Object.fromEntries(names.map((name) => [name, field(1, string, { pointer: true })])))
+  for (const text of ['{}', '{"__proto__":"p"}', '{"__proto__":"p","constructor":"c","toString":"t"}']) {
+    const value: unknown = JSON.parse(text)
+    assert.equal(`{${writeStoredFields(odd, value)}}`, text)
+    assert.equal(JSON.stringify(readBackFields(odd, value)), text)
+  }
+})
 
 test('managedFields entries are shared between versions, and their cached text equals a fresh one', () => {
   const first = {

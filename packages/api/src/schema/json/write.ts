@@ -1,5 +1,6 @@
 // Encodes values as canonical JSON by schema: fields in schema order, sorted map keys, omitted zero values, kube-apiserver's escapes.
 
+import { overOwn } from '../../base/own-property.js'
 import { sortTexts } from '../../base/text-order.js'
 import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from '../node.js'
 import { isEscapeFreeText, isMarkedEscapeFree, isStringMap } from './escape-free-maps.js'
@@ -109,7 +110,7 @@ class Writers {
     }))
     if (isLoose(node)) return looseWriter(fields, node.rest === undefined ? writeAny : this.value(node.rest))
     if (node.rest !== undefined) return openWriter(fields, this.value(node.rest), node.typeMeta === true)
-    return (value) => {
+    return overOwn(Object.keys(node.fields), (value) => {
       const members = value as Record<string, unknown>
       let out = ''
       for (let i = 0; i < fields.length; i++) {
@@ -120,7 +121,7 @@ class Writers {
         if (text !== undefined) out += out === '' ? field.label + text : field.nextLabel + text
       }
       return out
-    }
+    })
   }
 }
 

@@ -148,7 +148,7 @@ const property = (context: SchemaContext, field: Field, description: JsonSchema)
   withKeywords(context, context.schemaOf(field.node), {
     ...description,
     ...(context.publication.version === 3 && 'default' in field && { default: field.default }),
-    ...(field.enum && !field.enumOpen && { enum: field.enum }),
+    ...(field.enum && { enum: field.enum }),
     ...(field.mapType && { 'x-kubernetes-map-type': field.mapType }),
     ...(field.listType && { 'x-kubernetes-list-type': field.listType }),
     ...(field.patchMergeKey && { 'x-kubernetes-patch-merge-key': field.patchMergeKey }),

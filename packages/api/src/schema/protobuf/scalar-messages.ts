@@ -18,7 +18,7 @@ export interface MessageView {
   readonly zero: unknown
 }
 
-export type ViewedNode = s.TimeNode | s.DurationNode | s.QuantityNode | s.IntOrStringNode | s.AnyNode
+type ViewedNode = s.TimeNode | s.DurationNode | s.QuantityNode | s.IntOrStringNode | s.AnyNode
 
 export function viewOf(node: ViewedNode): MessageView {
   switch (node.type) {

@@ -79,7 +79,7 @@ interface EntryProperty {
   readonly field: string
 }
 
-export type Property =
+type Property =
   | { readonly kind: 'current-context' }
   | { readonly kind: 'colors' }
   | { readonly kind: 'section'; readonly section: Section }
@@ -88,7 +88,7 @@ export type Property =
 const isSection = (text: string): text is Section => Object.hasOwn(fields, text)
 
 /** Names may contain dots, so the field is matched at the end. */
-export function propertyOf(text: string): Property {
+function propertyOf(text: string): Property {
   if (text === 'current-context') return { kind: 'current-context' }
   if (text === 'preferences.colors') return { kind: 'colors' }
   const [section = '', ...rest] = text.split('.')

@@ -98,7 +98,7 @@ const standardVerbs = 'get list watch create update patch delete deletecollectio
   ' ',
 )
 
-export async function rulesOf({ flags, session, io }: CommandContext<typeof ruleFlags>): Promise<readonly object[]> {
+async function rulesOf({ flags, session, io }: CommandContext<typeof ruleFlags>): Promise<readonly object[]> {
   const verbs = verbsOf(flags.verb)
   if (flags.resource.length === 0 && flags['resource-name'].length > 0) throw new UsageError('at least one resource must be specified')
   const byGroup = new Map<string, Set<string>>()
@@ -118,7 +118,7 @@ function verbsOf(values: readonly string[]): readonly string[] {
   return values.includes('*') ? ['*'] : [...new Set(values)]
 }
 
-export interface BoundRole {
+interface BoundRole {
   readonly kind: 'Role' | 'ClusterRole'
   readonly name: string
 }

@@ -179,7 +179,7 @@ function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer> {
 const base64Values = (values: ReadonlyMap<string, Buffer>): { readonly [key: string]: string } =>
   Object.fromEntries([...values].map(([key, bytes]) => [key, bytes.toString('base64')]))
 
-export const isText = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
+const isText = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)
 
 /** Replacements of hexadecimal digits, as in kubectl, so that hashes spell no words. */
 const hashCharacters: { readonly [digit: string]: string } = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }

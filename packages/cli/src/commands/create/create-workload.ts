@@ -60,7 +60,7 @@ export const createJob = defineCommand({
   },
 })
 
-export const jobSpec = (name: string, image: string, command: readonly string[] | undefined, restartPolicy = 'Never'): object => ({
+const jobSpec = (name: string, image: string, command: readonly string[] | undefined, restartPolicy = 'Never'): object => ({
   template: { spec: { containers: [{ name, image, ...(command === undefined ? {} : { command }) }], restartPolicy } },
 })
 

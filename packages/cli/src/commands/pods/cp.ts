@@ -111,7 +111,7 @@ async function copyToPod(path: string, remotePath: string, find: () => Promise<C
     }
     clear = await endInput(running, container.io)
   } catch (thrown) {
-    // After the end of the remote tar its exit code says more.
+    // If the remote tar has ended, its exit code explains the failure better.
     if (!ended.signal.aborted) {
       running.close()
       throw thrown

@@ -25,7 +25,8 @@ export const command = defineCommand({
     await checkServed(session)
     const code = randomBytes(32).toString('base64url')
     const gate = new Gate(code)
-    const server = createServer((request, response) => void serve(session, gate, { request, response }))
+    // A client that disconnects within its body ends its own request only.
+    const server = createServer((request, response) => void serve(session, gate, { request, response }).catch(() => response.destroy()))
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(new CommandError(`cannot listen: ${error.message}`)))
       server.listen(flags.port ?? 0, '127.0.0.1', resolve)

@@ -13,6 +13,7 @@ import { defineCommand } from '../../command-line/command.js'
 import { CommandError } from '../../command-line/errors.js'
 import { durationMs, type FlagTable, UsageError } from '../../command-line/flags.js'
 import type { Session } from '../../command-line/session.js'
+import { impersonatedClient } from './impersonated-client.js'
 
 const maxBodyBytes = 16 << 20
 
@@ -123,7 +124,7 @@ export async function forward(session: Session, request: IncomingMessage, respon
       if (length > maxBodyBytes) throw new StatusError({ code: 413, reason: 'RequestEntityTooLarge', message: 'the body is too large' })
       chunks.push(chunk as Buffer)
     }
-    const reply = await session.client.requester.send(
+    const reply = await impersonatedClient(session.client, request).requester.send(
       {
         method: request.method ?? 'GET',
         path: (request.url ?? '/').slice(prefix.length),
@@ -313,12 +314,12 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
 
 const maxResponseLength = 1024 * 1024
 
-export async function forwardUpgrade(session: Session, { request, downstream, head }: UpgradeRequest, path: string): Promise<void> {
+async function forwardUpgrade(session: Session, { request, downstream, head }: UpgradeRequest, path: string): Promise<void> {
   const controller = new AbortController()
   const onClose = (): void => controller.abort()
   downstream.once('close', onClose)
   try {
-    const { headers, credential } = await session.client.requester.identify(controller.signal)
+    const { headers, credential } = await impersonatedClient(session.client, request).requester.identify(controller.signal)
     const upstream = await session.transport.upgrade({
       method: request.method ?? 'GET',
       path,

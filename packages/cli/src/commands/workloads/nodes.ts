@@ -129,14 +129,14 @@ export async function markNodes(
   return { code, nodes: results.map(({ object }) => object) }
 }
 
-export interface Taint {
+interface Taint {
   readonly key: string
   readonly value?: string
   readonly effect: string
   readonly timeAdded?: string
 }
 
-export interface Removal {
+interface Removal {
   readonly key: string
   readonly effect?: string
 }

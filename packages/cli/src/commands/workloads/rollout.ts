@@ -208,14 +208,14 @@ const pauseCommand = (action: 'pause' | 'resume'): Command =>
 
 const noCause = '<none>'
 
-export interface Revision {
+interface Revision {
   readonly number: number
   readonly cause: string
   readonly template: PodTemplate
   readonly object: DynamicObject
 }
 
-export async function revisionsOf({ resource, collection }: NamedObject, live: Workload, session: Session): Promise<readonly Revision[]> {
+async function revisionsOf({ resource, collection }: NamedObject, live: Workload, session: Session): Promise<readonly Revision[]> {
   const identity = await session.resources.identity()
   const isDeployment = resource.kind === 'Deployment'
   const revisionResource = await session.resources.find(isDeployment ? 'replicasets.apps' : 'controllerrevisions.apps')

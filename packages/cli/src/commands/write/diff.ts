@@ -85,7 +85,7 @@ const fileOf = ({ collection, resource, name }: NamedObject): string =>
     .join('.')
     .replaceAll('/', '-')
 
-export interface Compared {
+interface Compared {
   readonly file: string
   readonly live: string
   readonly merged: string

@@ -12,7 +12,7 @@ export interface ConfigContext {
 export type Fields = { readonly [name: string]: unknown }
 
 /** `where` is the field path of the parent; empty at the top of the file. */
-const childPath = (where: string, name: string): string => (where === '' ? name : `${where}.${name}`)
+export const childPath = (where: string, name: string): string => (where === '' ? name : `${where}.${name}`)
 
 const fieldError = (where: string, problem: string): Error => new Error(where === '' ? problem : `${where}: ${problem}`)
 

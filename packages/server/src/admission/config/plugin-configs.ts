@@ -8,6 +8,7 @@ import type { ConfigContext } from './config-fields.js'
 import {
   booleanOf,
   checkKind,
+  childPath,
   type Fields,
   integerOf,
   listOf,
@@ -37,7 +38,7 @@ export function parseEventRateLimits(value: unknown, { identity, where }: Config
   const fields = mappingOf(value, where)
   checkKind(fields, eventKinds, { identity, where, known: ['limits'] })
   const limits = listOf(fields, 'limits', where)
-  const fieldPath = where === '' ? 'limits' : `${where}.limits`
+  const fieldPath = childPath(where, 'limits')
   if (limits.length === 0) throw new Error(`${fieldPath}: must not be empty`)
   const seenTypes = new Set<string>()
   return limits.map((each, i) => {
@@ -83,7 +84,7 @@ const durationFields = {
 export function parseImagePolicy(value: unknown, { where, file }: ConfigContext): ImagePolicySettings {
   const outer = mappingOf(value, where)
   onlyFields(outer, ['imagePolicy'], where)
-  const fieldPath = where === '' ? 'imagePolicy' : `${where}.imagePolicy`
+  const fieldPath = childPath(where, 'imagePolicy')
   const fields = mappingOf(outer['imagePolicy'], fieldPath)
   onlyFields(fields, ['kubeConfigFile', 'allowTTL', 'denyTTL', 'retryBackoff', 'defaultAllow'], fieldPath)
   const timeOf = (name: keyof typeof durationFields): number => {
@@ -119,7 +120,7 @@ const clusterDefaultField = 'clusterDefaultNodeSelector'
 export function parseNodeSelectors(value: unknown, { where }: ConfigContext): NodeSelectors {
   const outer = mappingOf(value, where)
   onlyFields(outer, ['podNodeSelectorPluginConfig'], where)
-  const fieldPath = where === '' ? 'podNodeSelectorPluginConfig' : `${where}.podNodeSelectorPluginConfig`
+  const fieldPath = childPath(where, 'podNodeSelectorPluginConfig')
   const fields = mappingOf(outer['podNodeSelectorPluginConfig'] ?? {}, fieldPath)
   const labelsOf = (name: string): Labels => {
     try {
@@ -169,7 +170,7 @@ const scopeOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist']
 export function parseLimitedResources(value: unknown, { identity, where }: ConfigContext): readonly LimitedResource[] {
   const fields = mappingOf(value, where)
   checkKind(fields, quotaKinds, { identity, where, known: ['limitedResources'] })
-  const fieldPath = where === '' ? 'limitedResources' : `${where}.limitedResources`
+  const fieldPath = childPath(where, 'limitedResources')
   return listOf(fields, 'limitedResources', where).map((each, i) => limitedResourceOf(each, `${fieldPath}[${i}]`))
 }
 
@@ -215,7 +216,7 @@ export function parseTolerationLists(value: unknown, { identity, where }: Config
 }
 
 function tolerationsOf(fields: Fields, name: string, where: string): readonly Toleration[] {
-  const fieldPath = where === '' ? name : `${where}.${name}`
+  const fieldPath = childPath(where, name)
   const tolerations = listOf(fields, name, where).map((each, i) => tolerationOf(each, `${fieldPath}[${i}]`))
   const [first] = validateTolerations(tolerations, fieldPath)
   if (first !== undefined) throw new Error(`${first.field}: ${first.message}`)

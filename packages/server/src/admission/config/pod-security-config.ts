@@ -2,8 +2,7 @@
 
 import { dnsLabel, dnsSubdomain, type TextRule } from '@cluster-apiserver/api/api/validation/name-formats.js'
 import { isLevel, type LevelVersion, parseVersion } from '../pod-security/namespace-policy.js'
-import type { ConfigContext } from './config-fields.js'
-import { checkKind, type Fields, mappingOf, onlyFields, textOf, textsOf } from './config-fields.js'
+import { type ConfigContext, checkKind, childPath, type Fields, mappingOf, onlyFields, textOf, textsOf } from './config-fields.js'
 
 export interface PodSecuritySettings {
   readonly defaults: { readonly enforce: LevelVersion; readonly audit: LevelVersion; readonly warn: LevelVersion }
@@ -29,14 +28,15 @@ const modes = ['enforce', 'audit', 'warn'] as const
 export function parsePodSecurity(value: unknown, { identity, where }: ConfigContext): PodSecuritySettings {
   const fields = mappingOf(value, where)
   checkKind(fields, kinds, { identity, where, known: ['defaults', 'exemptions'] })
-  const childPath = (name: string): string => (where === '' ? name : `${where}.${name}`)
-  const defaults = mappingOf(fields['defaults'] ?? {}, childPath('defaults'))
-  onlyFields(defaults, [...modes, ...modes.map((mode) => `${mode}-version`)], childPath('defaults'))
-  const exemptions = mappingOf(fields['exemptions'] ?? {}, childPath('exemptions'))
-  onlyFields(exemptions, ['usernames', 'namespaces', 'runtimeClasses'], childPath('exemptions'))
-  const levelVersionOf = (mode: (typeof modes)[number]): LevelVersion => parseLevelVersion(defaults, mode, childPath('defaults'))
+  const defaultsPath = childPath(where, 'defaults')
+  const exemptionsPath = childPath(where, 'exemptions')
+  const defaults = mappingOf(fields['defaults'] ?? {}, defaultsPath)
+  onlyFields(defaults, [...modes, ...modes.map((mode) => `${mode}-version`)], defaultsPath)
+  const exemptions = mappingOf(fields['exemptions'] ?? {}, exemptionsPath)
+  onlyFields(exemptions, ['usernames', 'namespaces', 'runtimeClasses'], exemptionsPath)
+  const levelVersionOf = (mode: (typeof modes)[number]): LevelVersion => parseLevelVersion(defaults, mode, defaultsPath)
   const exemptionsOf = (name: string, rule: TextRule): ReadonlySet<string> =>
-    parseExemptions(exemptions, { name, rule, where: childPath('exemptions') })
+    parseExemptions(exemptions, { name, rule, where: exemptionsPath })
   return {
     defaults: { enforce: levelVersionOf('enforce'), audit: levelVersionOf('audit'), warn: levelVersionOf('warn') },
     exemptions: {

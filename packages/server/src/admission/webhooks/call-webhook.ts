@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, badRequest } from '@cluster-apiserver/api/api/api-error.js'
 import { quote } from '@cluster-apiserver/api/api/field-error.js'
 import { qualifiedName } from '@cluster-apiserver/api/api/validation/name-formats.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { AdmissionResponse } from '@cluster-apiserver/api/resources/admission/v1.schema.js'
 import type { ServiceObjects } from '@cluster-apiserver/api/resources/core/service/service-endpoint-address.js'
 import { ResponseTimeoutError } from '../../net/outbound/http-client.js'
@@ -72,7 +73,7 @@ function postRecorded(candidate: Candidate, request: AdmissionRequest, text: str
       return reply
     },
     (thrown: unknown) => {
-      record(candidate.webhook, step, text, { error: thrown instanceof Error ? thrown.message : String(thrown) })
+      record(candidate.webhook, step, text, { error: errorMessage(thrown) })
       throw thrown
     },
   )

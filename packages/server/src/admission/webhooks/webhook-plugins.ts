@@ -52,7 +52,7 @@ export function webhookPlugins({ store, catalogs }: WebhookStore, sources: Webho
   ]
 }
 
-export function validatingWebhooks(parts: WebhookParts): Plugin {
+function validatingWebhooks(parts: WebhookParts): Plugin {
   return {
     name: 'ValidatingAdmissionWebhook',
     validate: async (request) => {

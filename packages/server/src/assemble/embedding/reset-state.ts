@@ -10,13 +10,12 @@ import type { EmbeddingParts } from './assembled-server.js'
 import { waitUntilIdle } from './until-idle.js'
 
 const crds = { group: { stem: 'apiextensions' }, resource: 'customresourcedefinitions' } as const
-/** Writes between two turns of the event loop. */
+/** Maximum number of writes in one event-loop iteration. */
 const maxWritesPerStep = 500
 /** Concurrent writes may need another round. */
 const maxRounds = 20
 const shortTimeoutMs = 200
 
-/** Restores the objects of a snapshot. */
 export async function restoreState(parts: EmbeddingParts, memory: MemoryStorage, snapshot: MemorySnapshot): Promise<void> {
   const { engine, catalogs } = parts
   parts.begin()

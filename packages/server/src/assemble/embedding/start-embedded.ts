@@ -8,7 +8,7 @@ import { applyObjects, type ObjectWithOrigin } from './apply-objects.js'
 import { type EmbeddingOptions, embeddedServer } from './embedded-server.js'
 import { waitUntilIdle } from './until-idle.js'
 
-export interface StartOptions {
+interface StartOptions {
   readonly signal?: AbortSignal | undefined
   readonly objects?: readonly ObjectWithOrigin[]
   /** Path of a captured cluster to begin with. */

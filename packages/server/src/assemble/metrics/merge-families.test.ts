@@ -25,6 +25,7 @@ test('counters, histograms and gauges of several processes', () => {
     family('requests_total', 'counter', value),
     family('inflight', 'gauge', value),
     family('apiserver_storage_objects', 'gauge', 7 + value),
+    family('apiserver_validating_admission_policy_definition_total', 'counter', value),
     family('process_cpu_seconds_total', 'counter', value),
     family('seconds', 'histogram', histogram),
   ]
@@ -38,6 +39,7 @@ test('counters, histograms and gauges of several processes', () => {
     requests_total: [['a', 3]],
     inflight: [['a', 3]],
     apiserver_storage_objects: [['a', 9]],
+    apiserver_validating_admission_policy_definition_total: [['a', 2]],
     process_cpu_seconds_total: [
       ['a', 'worker-1', 1],
       ['a', 'worker-2', 2],

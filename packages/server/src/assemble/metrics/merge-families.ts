@@ -1,5 +1,5 @@
 // Merges the metrics of the processes of --workers: counters, histograms and most gauges are summed, metrics of the process itself get
-// a label, and gauges of the shared store or of the settings are the greatest value.
+// a label, and metrics of the shared store or of the settings are the greatest value.
 
 import type { Family, Row } from '../../http/metrics/prometheus-exposition.js'
 
@@ -11,17 +11,19 @@ interface ProcessFamilies {
 
 const ofProcess = (name: string): boolean => name.startsWith('process_') || name.startsWith('nodejs_')
 
-/** Gauges that every process reports alike, or that only the primary reports. */
-const sharedGauges = new Set([
+/** Metrics that every process reports alike, or that only the primary reports. */
+const shared = new Set([
+  'aggregator_unavailable_apiservice',
   'apiserver_requested_deprecated_apis',
   'apiserver_storage_db_total_size_in_bytes',
   'apiserver_storage_objects',
   'apiserver_storage_revision',
+  'apiserver_validating_admission_policy_definition_total',
   'leader_election_master_status',
 ])
 
 const isShared = ({ name, type }: Family): boolean =>
-  type === 'gauge' && (sharedGauges.has(name) || name.endsWith('_build_info') || name.endsWith('_feature_enabled'))
+  shared.has(name) || (type === 'gauge' && (name.endsWith('_build_info') || name.endsWith('_feature_enabled')))
 
 interface MutableRow {
   readonly labels: readonly string[]

@@ -15,6 +15,13 @@ export interface PrimaryParts {
   readonly families: ReadFamilies
 }
 
+export interface WorkerStatus {
+  /** Such as `worker-1`. */
+  readonly name: string
+  readonly isHealthy: boolean
+  readonly message: string
+}
+
 export interface PrimaryRole {
   readonly kind: 'primary'
   /** Starts the workers; resolves when all of them listen. */
@@ -37,6 +44,8 @@ export interface WorkerRole {
   readonly auditLog: LineWriter
   /** Adds the metrics of the other processes. `own` is called again when another process collects. */
   readonly families: (own: ReadFamilies) => ReadFamilies
+  /** Statuses of all workers. Does not resolve while the primary does not respond. */
+  readonly statuses: () => Promise<readonly WorkerStatus[]>
 }
 
 export type ProcessRole = PrimaryRole | WorkerRole

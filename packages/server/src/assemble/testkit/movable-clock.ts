@@ -28,7 +28,7 @@ interface CausedWork {
 const maxWaitMs = 2000
 /** Idle turns of the event loop after which nothing more is expected: a commit notifies watchers in a later turn. */
 const idleTurns = 2
-/** Maximum number of runs of a periodic timer before the next one-time timer. Compaction needs two: a run compacts to the previous one. */
+/** Maximum number of runs of a periodic timer before the next one-time timer. Compaction needs two: a run compacts to the revision of the run before. */
 const runsPerStep = 2
 
 const maxMoveMs = 5 * 366 * 24 * 3_600_000
@@ -147,7 +147,7 @@ export class MovableClock implements ServerClock {
     }
   }
 
-  /** The next timer that is due by `untilMs`. Periodic timers skip all but the last `maxRuns` runs before the next other timer. */
+  /** The next timer that is due by `untilMs`. Periodic timers skip all but the last `maxRuns` runs before the next one-time timer. */
   #next(untilMs: number, maxRuns: number): Timer | undefined {
     const once = this.#once.first
     const stepMs = Math.min(once?.dueMs ?? untilMs, untilMs)

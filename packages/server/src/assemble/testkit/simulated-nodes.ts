@@ -16,7 +16,7 @@ export type NodeFailure = (typeof failures)[number]
 
 const failures = ['Silent', 'NotReady', 'DiskPressure', 'MemoryPressure', 'PIDPressure'] as const
 
-export interface DrainOptions {
+interface DrainOptions {
   /** Time after which `drain` rejects. Default: 30 s. */
   readonly timeoutMs?: number
 }
@@ -24,7 +24,7 @@ export interface DrainOptions {
 export interface SimulatedNodes {
   /** Creates nodes, and resolves with their names when they are ready. */
   add(template?: SimulatedNodeTemplate): Promise<readonly string[]>
-  /** Cordons the node and evicts its pods, except pods of DaemonSets. Resolves when the pods are gone. */
+  /** Cordons the node and evicts its pods, except pods of DaemonSets. Resolves when the pods are deleted. */
   drain(name: string, options?: DrainOptions): Promise<void>
   /** Default: `Silent`. */
   fail(name: string, failure?: NodeFailure): Promise<void>

@@ -1,6 +1,7 @@
 // OIDC distributed claims: fetches the groups claim from the endpoint that the ID token names, as a signed JWT.
 
 import type { Clock } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { RecentMap } from '@cluster-apiserver/api/base/recent-map.js'
 import { type Claims, unverifiedClaims } from '../tokens/jwt.js'
 import type { OidcProvider } from './oidc-provider.js'
@@ -41,7 +42,7 @@ export function distributedClaims({ rules, clock, get, providerOf }: Distributed
     try {
       return (await get(endpoint, accessToken)).trim()
     } catch (thrown) {
-      throw failure(thrown instanceof Error ? thrown.message : String(thrown))
+      throw failure(errorMessage(thrown))
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { Clock } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import { type VerifyingKey, verifyingKey } from '../tokens/jwt.js'
@@ -64,7 +65,7 @@ export class OidcProvider {
         this.#keys = keys
         this.#fetchedMs = now
       })
-      .catch((thrown: unknown) => this.#warn(now, thrown instanceof Error ? thrown.message : String(thrown)))
+      .catch((thrown: unknown) => this.#warn(now, errorMessage(thrown)))
       .finally(() => {
         this.#fetching = undefined
       })

@@ -17,7 +17,7 @@ import { type Binding, BindingsBySubject, bindingOf, type RolesOfSubject } from 
 import { RoleRules } from './role-rules.js'
 
 /** Role granted to a user, its bindings, and the group through which it is granted; undefined: by user name. */
-export interface GrantedRole {
+interface GrantedRole {
   readonly role: BoundRole
   readonly bindings: Binding | Set<Binding>
   readonly group: string | undefined

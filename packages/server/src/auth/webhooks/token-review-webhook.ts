@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import type { User } from '@cluster-apiserver/api/api/user.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { RecentMap } from '@cluster-apiserver/api/base/recent-map.js'
 import { type TokenReviewStatus, tokenReview, type UserInfo } from '@cluster-apiserver/api/resources/authentication/v1.schema.js'
 import { intersect, type PresentedToken, type TokenAuthenticator, type TokenResult } from '../tokens/bearer-tokens.js'
@@ -52,7 +53,7 @@ async function reviewToken(options: WebhookTokenOptions, token: PresentedToken):
     if (!authenticated) return error === '' ? undefined : { problems: [error] }
     return { user: userOf(user), audiences: validAudiences }
   } catch (thrown) {
-    return { problems: [`the token webhook failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`] }
+    return { problems: [`the token webhook failed: ${errorMessage(thrown)}`] }
   }
 }
 

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { tooManyRequests } from '@cluster-apiserver/api/api/api-error.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import type { Clock } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { getOrInsert, RecentMap } from '@cluster-apiserver/api/base/recent-map.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import { type SubjectAccessReviewStatus, subjectAccessReview } from '@cluster-apiserver/api/resources/authorization/v1.schema.js'
@@ -67,8 +68,7 @@ export function webhookAuthorizer(options: WebhookAuthorizerOptions): Authorizer
 const charsOf = ({ namespace, verb, group, version, resource, subresource, name, path }: AccessAttributes): number =>
   namespace.length + verb.length + group.length + version.length + resource.length + subresource.length + name.length + path.length
 
-const messageOf = (thrown: unknown): string =>
-  `the authorization webhook failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+const messageOf = (thrown: unknown): string => `the authorization webhook failed: ${errorMessage(thrown)}`
 
 function specOf({ user, info }: AccessRequest, version: WebhookAuthorizerOptions['version']): object {
   const { namespace, verb, group, version: apiVersion, resource, subresource, name } = info

@@ -149,7 +149,7 @@ const withPages = (source: CopySource, convert: (pages: Pages) => Pages): CopySo
   close: () => source.close(),
 })
 
-/** Drops server registrations and expired entries: a target keeps entries with an expiry longer and would show them again. */
+/** Drops server registrations, and expired entries: an etcd target gives each entry a minimum lifetime, so they would reappear. */
 function withoutExpired(source: CopySource, nowMs: number): CopySource {
   const isKept = ({ key, expiresAtMs }: CopiedEntry): boolean =>
     !key.startsWith(serversRange.start) && (expiresAtMs === undefined || expiresAtMs > nowMs)

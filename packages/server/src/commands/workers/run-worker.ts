@@ -6,10 +6,9 @@ import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { assemble } from '../../assemble/assemble.js'
 import { plainFamilies } from '../../assemble/metrics/merge-families.js'
 import { workerSettings } from '../../assemble/processes/divide-limits.js'
-import type { ReadFamilies, WorkerRole } from '../../assemble/processes/process-role.js'
+import type { ReadFamilies, WorkerRole, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { RunningServer } from '../../assemble/running-server.js'
 import type { LineWriter } from '../../audit/log-backend.js'
-import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import type { ConnectionSource } from '../../net/listen/connection-source.js'
 import type { Settings } from '../../options/settings.js'
 import { explainStartupError, StartupError } from '../../options/startup-error.js'
@@ -28,7 +27,7 @@ interface WorkerOptions extends Pick<CommandProcess, 'signals'> {
 export async function runWorker(settings: Settings, options: WorkerOptions): Promise<void> {
   const channel = new PrimaryChannel()
   const { signals } = options
-  // A terminal sends Ctrl-C to all processes; the primary tells when to end.
+  // A terminal sends Ctrl-C to all processes; workers end only when the primary sends `stop`.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) signals.on(signal, () => undefined)
   const start = await channel.start()
   const logger = withWorker(options.logger, start.worker)
@@ -81,6 +80,7 @@ function startServer(settings: Settings, { start, logger, channel }: ServerParts
     },
     auditLog: auditLogOf(() => storage),
     families: (own) => channel.families(own),
+    statuses: () => channel.statuses(),
   }
   return assemble(workerSettings(settings), logger, { role })
 }
@@ -109,7 +109,8 @@ const withWorker = ({ debug, info, warn, error }: Logger, worker: number): Logge
 
 /** Messages from and to the primary. */
 class PrimaryChannel {
-  readonly #collecting = new Map<number, (families: readonly Family[]) => void>()
+  /** Requests to the primary without a reply. */
+  readonly #pending = new Map<number, (reply: ToWorker) => void>()
   #start: ((message: StartMessage) => void) | undefined
   #stop: ((immediately: boolean) => void) | undefined
   /** A stop that arrived during the start. */
@@ -135,12 +136,23 @@ class PrimaryChannel {
 
   families(own: ReadFamilies): ReadFamilies {
     this.#readOwn = own
-    return () =>
-      new Promise((resolve) => {
-        const id = ++this.#lastId
-        this.#collecting.set(id, resolve)
-        this.send({ type: 'metrics', id })
-      })
+    return async () => {
+      const reply = await this.#request('metrics')
+      return reply.type === 'collected' ? reply.families : []
+    }
+  }
+
+  async statuses(): Promise<readonly WorkerStatus[]> {
+    const reply = await this.#request('statuses')
+    return reply.type === 'statuses' ? reply.statuses : []
+  }
+
+  #request(type: 'metrics' | 'statuses'): Promise<ToWorker> {
+    return new Promise((resolve) => {
+      const id = ++this.#lastId
+      this.#pending.set(id, resolve)
+      this.send({ type, id })
+    })
   }
 
   send(message: ToPrimary, sent: () => void = () => undefined): void {
@@ -167,9 +179,9 @@ class PrimaryChannel {
       this.#number = message.worker
       this.#start?.(message)
     } else if (message.type === 'collect') void this.#sendOwn(message.id)
-    else if (message.type === 'collected') {
-      this.#collecting.get(message.id)?.(message.families)
-      this.#collecting.delete(message.id)
+    else if (message.type === 'collected' || message.type === 'statuses') {
+      this.#pending.get(message.id)?.(message)
+      this.#pending.delete(message.id)
     } else if (message.type === 'stop') {
       this.#stopped = message
       this.#stop?.(message.immediately)

@@ -1,5 +1,5 @@
-// The port of all workers: the primary accepts connections and hands each to the worker with the fewest that are on their way, in turn.
-// The primary keeps its copy until the worker has the connection, so that a worker that ends loses none.
+// The port of all workers: the primary accepts connections and hands each to the worker with the fewest pending ones, in turn.
+// A connection is pending until its worker confirms it. Until then the primary keeps a copy, so that a worker that ends loses none.
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
@@ -15,13 +15,13 @@ interface Handed {
   readonly target: ConnectionTarget
 }
 
-/** Connections on their way to one worker; more wait. */
+/** Maximum number of pending connections of one worker; more wait. */
 const maxPending = 32
 const maxWaiting = 1024
 
 export class SharedPort {
   readonly #server: Server
-  /** Connections on their way, by worker: the worker that was given one least recently is first. */
+  /** Number of pending connections by worker; the worker that got one least recently is first. */
   readonly #targets = new Map<ConnectionTarget, number>()
   readonly #handed = new Map<number, Handed>()
   readonly #waiting = new Set<Socket>()
@@ -44,7 +44,7 @@ export class SharedPort {
     this.#handWaiting()
   }
 
-  /** The target gets no more connections. `hasEnded`: those on their way go to other targets. */
+  /** The target gets no more connections. `hasEnded`: its pending connections go to other targets. */
   remove(target: ConnectionTarget, hasEnded: boolean): void {
     this.#targets.delete(target)
     if (!hasEnded) return

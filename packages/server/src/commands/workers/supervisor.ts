@@ -2,10 +2,11 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import cluster from 'node:cluster'
+import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { mergeFamilies } from '../../assemble/metrics/merge-families.js'
-import type { PrimaryParts, PrimaryRole } from '../../assemble/processes/process-role.js'
+import type { PrimaryParts, PrimaryRole, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import { StartupError } from '../../options/startup-error.js'
 import { RevisionFile } from '../../storage/primary/revision-file.js'
@@ -22,8 +23,12 @@ interface SupervisorOptions {
 
 const checkMs = 1_000
 const checksBetweenReleases = 30
-/** A worker that is silent for this long is replaced: it is stopped, or blocks its event loop. */
+/** A worker that is silent for this long is replaced: it blocks its event loop, or the machine is many times overloaded. */
 const maxSilentMs = 15_000
+/** The same for a process that is stopped (SIGSTOP). Workers send a frame every second. */
+const maxStoppedMs = 5_000
+/** A worker that is silent for this long is shown as unhealthy. */
+const unhealthySilentMs = 3_000
 const maxStartMs = 120_000
 const minRestartMs = 100
 const maxRestartMs = 5_000
@@ -37,7 +42,7 @@ export class Supervisor implements PrimaryRole {
   readonly #running = new Map<number, WorkerProcess>()
   readonly #restarts = new Map<number, NodeJS.Timeout>()
   readonly #failures = new Map<number, number>()
-  /** Undefined where there is no shared memory: then workers ask for each revision. */
+  /** Undefined without shared memory: workers then request each revision from the primary. */
   #revisions = RevisionFile.create()
   #unfollow: (() => void) | undefined
   #parts: PrimaryParts | undefined
@@ -45,6 +50,8 @@ export class Supervisor implements PrimaryRole {
   #endpoint: AddressInfo | undefined
   #timer: NodeJS.Timeout | undefined
   #checkedMs = performance.now()
+  /** End of the last suspension of this process: signs of life before it are not read yet. */
+  #resumedMs = 0
   #checks = 0
   #isStopping = false
   #onEmpty: (() => void) | undefined
@@ -93,7 +100,7 @@ export class Supervisor implements PrimaryRole {
     this.#revisions?.close()
   }
 
-  /** Workers would read an old revision: they are replaced before the commit is acknowledged. */
+  /** Replaces all workers before the commit is acknowledged: they would not see its revision. */
   #endAll(error: unknown): void {
     this.#unfollow?.()
     this.#revisions = undefined
@@ -143,6 +150,7 @@ export class Supervisor implements PrimaryRole {
         worker.kill()
       },
       collect: () => this.#collect(),
+      statuses: () => this.#statuses(),
     })
     this.#running.set(number, worker)
     child.once('exit', (code, signal) => {
@@ -186,22 +194,29 @@ export class Supervisor implements PrimaryRole {
 
   #check(): void {
     const nowMs = performance.now()
-    const isLate = nowMs - this.#checkedMs > 3 * checkMs
+    if (nowMs - this.#checkedMs > 3 * checkMs) this.#resumedMs = nowMs
     this.#checkedMs = nowMs
     // A process that ended with the previous primary left its entry in the table of readers.
     if (++this.#checks % checksBetweenReleases === 0) this.#parts?.storage.releaseDeadReaders()
-    // This process was suspended: signs of life of the workers are not read yet.
-    if (isLate) return
     for (const worker of this.#running.values()) {
-      const limitMs = worker.isReady ? maxSilentMs : maxStartMs
-      if (worker.silentMs <= limitMs) continue
-      const { number, pid } = worker
-      this.#options.logger.error(
-        { worker: number, pid, silentMs: Math.round(worker.silentMs) },
-        'the worker process does not respond; ending it',
-      )
+      const { number, pid, isReady } = worker
+      const silentMs = this.#silentMs(worker)
+      if (silentMs <= maxStoppedMs || (silentMs <= (isReady ? maxSilentMs : maxStartMs) && !isStopped(pid))) continue
+      this.#options.logger.error({ worker: number, pid, silentMs: Math.round(silentMs) }, 'the worker process does not respond; ending it')
       worker.kill()
     }
+  }
+
+  #silentMs({ lastFrameMs }: WorkerProcess): number {
+    return performance.now() - Math.max(lastFrameMs, this.#resumedMs)
+  }
+
+  #statuses(): readonly WorkerStatus[] {
+    return Array.from({ length: this.#options.workers }, (_, i) => {
+      const worker = this.#running.get(i + 1)
+      const problem = worker?.isReady !== true ? 'starting' : this.#silentMs(worker) > unhealthySilentMs ? 'does not respond' : undefined
+      return { name: `worker-${i + 1}`, isHealthy: problem === undefined, message: problem ?? `process ${worker?.pid}` }
+    })
   }
 
   async #collect(): Promise<readonly Family[]> {
@@ -222,6 +237,15 @@ export class Supervisor implements PrimaryRole {
     const ready = [...this.#running.values()].filter(({ isReady }) => isReady).length
     const help = 'Worker processes of --workers that serve requests.'
     return { name: 'apiserver_worker_processes', type: 'gauge', help, labels: [], rows: [{ labels: [], value: ready }] }
+  }
+}
+
+/** True after SIGSTOP; false where there is no /proc. */
+function isStopped(pid: number | undefined): boolean {
+  try {
+    return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
   }
 }
 

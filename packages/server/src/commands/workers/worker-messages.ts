@@ -1,5 +1,6 @@
-// Messages between the primary and its workers that are rare: start, shutdown and metrics. Changes and commits have a stream of their own.
+// Messages between the primary and its workers that are rare: start, shutdown, metrics and statuses. Changes and commits have a stream of their own.
 
+import type { WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 
 /** Descriptor of the stream in a worker, after the IPC channel. The stream has no name, so no other process can connect to it. */
@@ -30,6 +31,7 @@ export type ToWorker =
   | { readonly type: 'connection'; readonly id: number }
   | { readonly type: 'collect'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly families: readonly Family[] }
+  | { readonly type: 'statuses'; readonly id: number; readonly statuses: readonly WorkerStatus[] }
   | { readonly type: 'stop'; readonly immediately: boolean }
 
 export type ToPrimary =
@@ -41,5 +43,5 @@ export type ToPrimary =
   | { readonly type: 'closed' }
   /** The start failed; `reason` is for the operator. */
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'metrics'; readonly id: number }
+  | { readonly type: 'metrics' | 'statuses'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly families: readonly Family[] }

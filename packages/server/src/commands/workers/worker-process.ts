@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { PrimaryParts } from '../../assemble/processes/process-role.js'
+import type { PrimaryParts, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import { type ServedWorker, serveWorkerStorage } from '../../storage/primary/serve-worker-storage.js'
 import { packageVersion } from '../version.js'
@@ -25,6 +25,7 @@ interface WorkerProcessOptions {
   readonly onBroken: (reason: string) => void
   /** Another worker's request for the metrics of all processes. */
   readonly collect: () => Promise<readonly Family[]>
+  readonly statuses: () => readonly WorkerStatus[]
 }
 
 const collectTimeoutMs = 2_000
@@ -64,9 +65,9 @@ export class WorkerProcess implements ConnectionTarget {
     return this.#isReady
   }
 
-  /** Time since the last sign of life. */
-  get silentMs(): number {
-    return performance.now() - this.#served.lastFrameMs
+  /** Time of the last sign of life, by `performance.now()`. */
+  get lastFrameMs(): number {
+    return this.#served.lastFrameMs
   }
 
   stop(immediately: boolean): void {
@@ -100,7 +101,7 @@ export class WorkerProcess implements ConnectionTarget {
   }
 
   #receive(message: ToPrimary): void {
-    const { number, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect } = this.#options
+    const { number, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
     if (message.type === 'accepted' || message.type === 'refused') port.settle(message.id, message.type === 'accepted')
     else if (message.type === 'hello')
       this.#send({
@@ -117,6 +118,7 @@ export class WorkerProcess implements ConnectionTarget {
     else if (message.type === 'failed') onFailed(message.reason)
     else if (message.type === 'collected') this.#collecting.get(message.id)?.(message.families)
     else if (message.type === 'metrics') void collect().then((families) => this.#send({ type: 'collected', id: message.id, families }))
+    else if (message.type === 'statuses') this.#send({ type: 'statuses', id: message.id, statuses: statuses() })
     else if (message.type === 'ready') {
       this.#isReady = true
       onReady()

@@ -44,7 +44,7 @@ export const publishExtensionAuthentication = (parts: ControllerParts, trusted: 
 /** Entries of the ConfigMap: certificates as PEM, lists as JSON. */
 export type Trusted = { readonly [name: string]: string }
 
-export const authenticationConfigMapName = 'extension-apiserver-authentication'
+const authenticationConfigMapName = 'extension-apiserver-authentication'
 
 /** Created even without entries, because extension servers wait for it. */
 export function authenticationConfigMap(identity: Identity, trusted: Trusted, now: number): WantedObject {

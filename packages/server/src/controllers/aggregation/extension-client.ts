@@ -2,6 +2,7 @@
 
 import type { RemoteTarget, ServiceAddress } from '@cluster-apiserver/api/api/catalog/api-services.js'
 import { mastersGroup } from '@cluster-apiserver/api/api/user.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { getDocument, type ReceivedDocument, readLines } from '../../net/outbound/http-client.js'
 import type { Dial } from '../../net/outbound/http-connect-tunnel.js'
 import type { ServiceFinder } from './find-service.js'
@@ -92,7 +93,7 @@ export function createExtensionClient({ finder, clientPair, user, dial }: Extens
         const { status } = await getDocument({ ...request, timeoutMs: probeTimeoutMs, maxBytes: 0, signal })
         return { url, status }
       } catch (thrown) {
-        throw new Error(`failing or missing response from ${url}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+        throw new Error(`failing or missing response from ${url}: ${errorMessage(thrown)}`)
       }
     },
   }

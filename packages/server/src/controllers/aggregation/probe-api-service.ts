@@ -1,6 +1,7 @@
 // Probes the discovery of an extension API server, several times because its Service may have many endpoints, until one attempt succeeds.
 
 import type { RemoteVersion } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { ExtensionClient } from './extension-client.js'
 
@@ -31,7 +32,7 @@ export async function probeVersion(
       const { url, status } = await extensionClient.probe(version.remote, discoveryPath(version), stop.signal)
       return status >= 200 && status < 300 ? undefined : `failing or missing response from ${url}: bad status from ${url}: ${status}`
     } catch (thrown) {
-      return thrown instanceof Error ? thrown.message : String(thrown)
+      return errorMessage(thrown)
     }
   }
   try {

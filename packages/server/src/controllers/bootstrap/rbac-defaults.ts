@@ -189,7 +189,7 @@ function coversRule(existing: PolicyRule, rule: PolicyRule): boolean {
 const hasAll = (existing: readonly string[] = [], wanted: readonly string[] = []): boolean =>
   existing.includes('*') || wanted.every((item) => existing.includes(item))
 
-export function subjectsOf(identity: Identity, text: string): readonly Subject[] {
+function subjectsOf(identity: Identity, text: string): readonly Subject[] {
   if (text === '') return []
   return text.split(' ').map((item) => {
     const end = item.indexOf(':')

@@ -9,6 +9,7 @@ import {
 } from '@cluster-apiserver/api/api/definition/conversion-webhook.js'
 import type { ApiObject, ObjectMeta } from '@cluster-apiserver/api/api/object.js'
 import { validateAnnotations, validateLabels } from '@cluster-apiserver/api/api/validation/metadata/labels.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { isLarge } from '@cluster-apiserver/api/base/large-input.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
@@ -63,7 +64,7 @@ export function conversionWebhook(crd: CustomResourceDefinition, parts: WebhookP
     const request = { uid, desiredAPIVersion: versions.to, objects: [] }
     const { text, lengths } = await writeReview({ ...type, request }, objects, { apiVersion: versions.from, kind })
     const body = await caller.post(text).catch((thrown: unknown) => {
-      throw fail(`failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      throw fail(`failed: ${errorMessage(thrown)}`)
     })
     return await readResponse(body, { uid, ...type }, { objects, lengths, kind, versions, fail })
   }

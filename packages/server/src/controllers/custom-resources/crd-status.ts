@@ -5,6 +5,7 @@ import { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
 import { createMergePatch } from '@cluster-apiserver/api/base/create-merge-patch.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { listSome, shorten } from '@cluster-apiserver/api/base/shorten.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
@@ -96,8 +97,7 @@ function deletedCondition({ status }: CustomResourceDefinition, hadInstances: bo
 function waitingCondition({ finalizers, failures }: Remaining): CustomResourceDefinitionCondition {
   const [failure] = failures
   if (failure !== undefined) {
-    const errorMessage = failure instanceof Error ? failure.message : String(failure)
-    const message = `could not issue all deletes: ${shorten(errorMessage)}`
+    const message = `could not issue all deletes: ${shorten(errorMessage(failure))}`
     return { type: 'Terminating', status: 'True', reason: 'InstanceDeletionFailed', message }
   }
   const names = sortTexts([...finalizers.keys()])

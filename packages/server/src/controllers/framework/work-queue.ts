@@ -1,6 +1,7 @@
 // Work queue of keys: each is queued once and runs once at a time; failures back off; a full queue drops keys and calls `onOverflow`.
 
 import { systemTimers, type Timers } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import type { TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import { QueueCounters, type QueueState } from './queue-metrics.js'
@@ -226,7 +227,7 @@ export class WorkQueue {
 
   #isNewFailure(key: string, thrown: unknown): boolean {
     const failures = this.#failures.get(key)
-    const reason = shorten(thrown instanceof Error ? thrown.message : String(thrown), maxReasonLength)
+    const reason = shorten(errorMessage(thrown), maxReasonLength)
     if (failures === undefined || failures.reason === reason) return failures === undefined
     failures.reason = reason
     return true

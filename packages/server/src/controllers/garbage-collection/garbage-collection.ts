@@ -362,9 +362,9 @@ class GarbageCollection implements Controller {
 const taskKey = (task: Task, uidOrKey: string): string => `${task} ${uidOrKey}`
 
 /** Long enough to collect the dependents of the last objects of a removed kind, also after failures. */
-export const unservedTtlMs = 5 * 60_000
+const unservedTtlMs = 5 * 60_000
 
-export class FollowedKinds {
+class FollowedKinds {
   readonly #followed = new Map<string, Resource>()
   /** Time since which a followed kind is not served. */
   readonly #unserved = new Map<string, number>()

@@ -1,6 +1,7 @@
 // Leader election by a lease, timed by a monotonic clock. Briefly having two leaders is harmless: controllers are idempotent.
 
 import { systemTimers, type Timers, waitAtMost } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 
 export interface Controller {
@@ -98,7 +99,7 @@ export class LeaderElection implements Controller {
       // The lease may have been acquired without starting controllers.
       if (expected?.holder === holder) await store.write('', expected)
     } catch (error) {
-      logger.info({ error: messageOf(error) }, 'cannot release the leader election lease; it will expire')
+      logger.info({ error: errorMessage(error) }, 'cannot release the leader election lease; it will expire')
     }
   }
 
@@ -106,7 +107,7 @@ export class LeaderElection implements Controller {
     try {
       await this.#acquireOrRenew()
     } catch (error) {
-      this.#options.logger.warn({ error: messageOf(error) }, 'cannot write the leader election lease; retrying')
+      this.#options.logger.warn({ error: errorMessage(error) }, 'cannot write the leader election lease; retrying')
     }
     if (this.#isClosed) return
     this.#cancelAttempt = this.#timers.after(this.isLeading ? this.#times.renewMs : this.#times.pollMs, () => {
@@ -153,5 +154,3 @@ export class LeaderElection implements Controller {
     this.#stopping = Promise.allSettled([this.#stopping, ...controllers.map((controller) => controller.close())])
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

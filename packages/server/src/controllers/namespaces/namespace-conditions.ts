@@ -1,5 +1,6 @@
 // Conditions of a terminating Namespace, with the messages of kube-apiserver.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { compareText, sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { Remaining } from './namespace-contents.js'
@@ -61,7 +62,7 @@ function conditionsOf({ objects, finalizers, failures, undiscovered = [] }: Rema
           type: 'NamespaceDeletionContentFailure',
           status: 'True',
           reason: 'ContentDeletionFailed',
-          message: `Failed to delete all resource types, ${failures.length} remaining: ${sortTexts(failures.map(messageOf)).join(', ')}`,
+          message: `Failed to delete all resource types, ${failures.length} remaining: ${sortTexts(failures.map(errorMessage)).join(', ')}`,
         }
       : {
           type: 'NamespaceDeletionContentFailure',
@@ -104,5 +105,3 @@ function listCounts(counts: ReadonlyMap<string, number>, describeOne: (name: str
     .map(([name, count]) => describeOne(name, count))
     .join(', ')
 }
-
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

@@ -6,6 +6,7 @@ import type { RequestInfo } from '@cluster-apiserver/api/api/request-info.js'
 import type { User } from '@cluster-apiserver/api/api/user.js'
 import type { Clock } from '@cluster-apiserver/api/base/clock.js'
 import { printDuration } from '@cluster-apiserver/api/base/duration.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { shorten } from '@cluster-apiserver/api/base/shorten.js'
 import { writeAny } from '@cluster-apiserver/api/schema/json/write.js'
 import type { Audit } from '../../audit/audit.js'
@@ -143,7 +144,7 @@ function sendFailure(exchange: Exchange): Handled {
 
 const panicStatus = (thrown: unknown) => ({
   status: 'Failure',
-  message: `APIServer panic'd: ${shorten(thrown instanceof Error ? thrown.message : String(thrown))}`,
+  message: `APIServer panic'd: ${shorten(errorMessage(thrown))}`,
   reason: 'InternalError',
 })
 

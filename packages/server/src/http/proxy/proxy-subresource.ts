@@ -68,16 +68,18 @@ function decoded(path: string): string {
   }
 }
 
-const crossOriginHeaders = [
+/** Rules for this server's origin: CORS, and service workers for paths of others, such as the console. */
+const originHeaders = [
   'Access-Control-Allow-Credentials',
   'Access-Control-Allow-Headers',
   'Access-Control-Allow-Methods',
   'Access-Control-Allow-Origin',
+  'Service-Worker-Allowed',
 ]
 
-/** Rewrites the Location header or the links of an HTML body, and removes CORS headers: this server sets its own. */
+/** Rewrites the Location header or the links of an HTML body, and removes headers with rules for this server's origin. */
 function rewriteLinks({ headers }: ResponseHead, origin: ProxyOrigin): readonly Transform[] {
-  for (const name of crossOriginHeaders) removeHeader(headers, name)
+  for (const name of originHeaders) removeHeader(headers, name)
   const location = headerOf(headers, 'location')
   if (location !== undefined && location !== '') {
     setHeader(headers, 'Location', rewriteLink(location, origin))

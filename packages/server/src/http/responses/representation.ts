@@ -84,7 +84,7 @@ function representStored(responseFormat: ObjectFormat, stored: NonNullable<Writt
   return { contentType: mediaTypeOf(format, identity), body: bytes, isObject: true }
 }
 
-export const wireOf = ({ resource, representation, identity }: ObjectFormat): ObjectEncoding =>
+const wireOf = ({ resource, representation, identity }: ObjectFormat): ObjectEncoding =>
   objectEncodingOf(resource, representation, identity)
 
 /** Represents an object that is not stored. The result of a dry run looks like a stored object; only a review shows empty lists. */
@@ -148,7 +148,7 @@ function representTyped(responseFormat: ResponseFormat, typed: Parameters<typeof
   return { contentType: responseFormat.identity.protobufMediaType, body: encodeProtobuf(typed), isObject: true }
 }
 
-export const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 
 function representText({ representation, identity }: ResponseFormat, json: string): Represented {
   if (representation.format === 'yaml')

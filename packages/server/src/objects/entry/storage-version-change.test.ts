@@ -17,6 +17,7 @@ import { everything, matcherOf } from '../list/selection.js'
 import type { ObjectStore } from '../object-store.js'
 import type { WatchEvent } from '../watch/watch-events.js'
 import { apiVersionOf, bytesOf } from './entry-header.js'
+import type { StoredObject } from './stored-object.js'
 
 interface BoxV1 extends ApiObject {
   readonly color?: string
@@ -105,6 +106,20 @@ test('GET, LIST, selectors and WATCH return objects of both versions alike', asy
     Buffer.from((read(store, after.v2, name) as never as { item(f: unknown): Uint8Array }).item(protobuf)),
   )
   assert.ok(first?.includes('red') && second?.includes('red'))
+  store.close()
+})
+
+test('an object that could not be converted is not read in its former version afterwards', async () => {
+  const store = await storeOfBoxes()
+  await write(store, before.v1, box('a', { color: 'red' }))
+  const stored = read(store, before.v1, 'a') as StoredObject
+  assert.equal((stored.decode(before.v1) as BoxV1).color, 'red')
+  const conversion = { version: 'v2', convert: async () => [] }
+  const converted = { ...after.v2, conversion }
+  assert.throws(() => stored.decode(converted), /was not converted to v2/)
+  stored.cacheConversion(conversion.convert, 'v2', toV2(stored.decodeAsWritten(converted)))
+  const { paint, color } = stored.decode(converted) as BoxV1 & BoxV2
+  assert.deepEqual([paint, color], ['red', undefined])
   store.close()
 })
 

@@ -92,8 +92,9 @@ export class StoredObject implements ItemSource {
   /** Returns the object in the storage version, without `kind` and `apiVersion`. */
   decode(resource: StoredKind): ApiObject {
     if (this.decoded !== undefined && this.isDecodedAs(resource)) return this.decoded
-    this.decodedKind = resource
     this.decoded = this.decodeSource(resource) ?? this.parse(resource)
+    // Not before: after a failed conversion the object of the former kind would count as one of this kind.
+    this.decodedKind = resource
     return this.decoded
   }
 

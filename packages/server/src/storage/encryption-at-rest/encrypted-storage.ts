@@ -18,7 +18,7 @@ import type {
 } from '../storage.js'
 import { DecryptionError, decryptWith, type EncryptionRules, encryptWith, isEncryptedBy, type Provider } from './encryption-providers.js'
 
-export interface EncryptedStorageOptions {
+interface EncryptedStorageOptions {
   readonly storage: Storage
   readonly rules: EncryptionRules
   readonly logger: Logger

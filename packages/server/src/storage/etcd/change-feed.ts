@@ -1,6 +1,7 @@
 // The etcd watch that feeds the mirror (the local copy of etcd's data). If etcd has compacted history that the mirror lacks, the mirror
 // is compared with all entries.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { readDeletions } from './batch-transaction.js'
 import type { EtcdClient } from './etcd-client.js'
@@ -70,7 +71,7 @@ export class ChangeFeed {
 
   async #pause(error: unknown): Promise<void> {
     if (this.#isClosed || this.#options.client.isClosed) return
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorMessage(error)
     this.#options.logger.info({ error: reason }, 'etcd watch interrupted; restarting')
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#pauseMs * (0.5 + Math.random() / 2))

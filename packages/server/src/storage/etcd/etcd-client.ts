@@ -1,5 +1,6 @@
 // Client of an etcd cluster: one connection at a time, and another member as soon as it fails.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import type { Dial } from '../../net/outbound/http-connect-tunnel.js'
 import { type StorageSize, StorageUnavailableError } from '../storage.js'
@@ -150,7 +151,7 @@ export class EtcdClient {
     // An ending connection is no longer the current one.
     if (this.#current !== connection) return
     const { channel, endpoint } = connection
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorMessage(error)
     channel.close(reason)
     if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, error: reason }, 'closing connection to etcd')
   }

@@ -222,7 +222,7 @@ interface ReadIndexOptions {
 const minTimeoutMs = 500
 
 /** Callers that arrive while a read is in flight share the next read, so a thousand concurrent callers cost etcd two small reads. */
-export function createReadIndex({ client, keys, mirror, retryTimeoutMs }: ReadIndexOptions): () => Promise<number> {
+function createReadIndex({ client, keys, mirror, retryTimeoutMs }: ReadIndexOptions): () => Promise<number> {
   const request = encodeRange({ key: keys.head })
   let inFlight: Promise<number> | undefined
   let next: Promise<number> | undefined

@@ -3,6 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { chmodSync, close, closeSync, existsSync, fsync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { StorageRefusedError } from '../storage.js'
 import { isUnchangedSinceShutdown, shutdownMarkerPath } from './clean-shutdown-marker.js'
 import { findDamage } from './find-damage.js'
@@ -197,7 +198,7 @@ function refusingSystemErrors<T>(folder: string, work: () => T): T {
 
 export function refusedBySystem(folder: string, error: unknown): StorageRefusedError {
   if (error instanceof StorageRefusedError) return error
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorMessage(error)
   if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
     return new StorageRefusedError(`the data folder ${folder} cannot be used, the disk is full: free disk space and start again`)
   return new StorageRefusedError(`the data folder ${folder} cannot be used, ${reason}: make it a writable folder or choose another`)

@@ -3,6 +3,7 @@
 
 import { closeSync, openSync, statfsSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { StorageUnavailableError } from '../storage.js'
 
 /** With more free space, the disk does not fill up between the check and the write. */
@@ -50,7 +51,7 @@ export function createDiskSpace(path: string): DiskSpace {
 }
 
 export function reasonOf(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = errorMessage(error)
   return (error as NodeJS.ErrnoException).code === 'ENOSPC' ? `the disk is full (${reason})` : reason
 }
 

@@ -26,7 +26,7 @@ import { writeCounts } from './table-writes.js'
 import { finishUpgrade } from './upgrade-data-file.js'
 import type { WriteAheadLog } from './write-ahead-log.js'
 
-export interface LmdbOptions {
+interface LmdbOptions {
   readonly folder: string
   /** Name of the identity of the data; a folder with another one is refused. */
   readonly mark: string

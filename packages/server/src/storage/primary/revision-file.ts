@@ -23,7 +23,7 @@ export class RevisionFile {
       file.write(Number.MAX_SAFE_INTEGER)
       return file
     } catch {
-      // No /dev/shm, or it is full: workers ask the primary for the revision.
+      // No /dev/shm, or it is full: workers request the revision from the primary.
       return undefined
     }
   }

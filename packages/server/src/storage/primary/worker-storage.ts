@@ -65,14 +65,14 @@ export async function openWorkerStorage(options: WorkerStorageOptions): Promise<
   return storage
 }
 
-/** Requests without an outcome; more wait here. */
+/** Maximum size of the commits without an outcome; further commits wait. */
 const maxPendingBytes = 16 << 20
 const maxCommitBytes = 128 << 20
 const aliveMs = 1000
 const indexTimeoutMs = 10_000
-/** Without a response of the primary for this long, a read index is a request to it. */
+/** After this long without a frame of the primary, the shared revision is not trusted: a read index is a request. */
 const maxSilentMs = 3_000
-/** Snapshots are tried again when the memtable has grown by this much. */
+/** Number of writes in the memtable after which a newer snapshot is tried again. */
 const writesBetweenTries = 64
 
 interface PendingCommit {
@@ -267,7 +267,7 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     this.#triedAtWrites = this.memtable.size
   }
 
-  /** History is deleted from the file after the file says so. */
+  /** The file has the compacted revision before its history is deleted. */
   #learnCompacted(): void {
     this.forgetUpTo(Math.max(this.compacted, this.#file.snapshot.metaNumber('compacted') ?? 0))
   }

@@ -6,7 +6,7 @@ import { clientOf } from '../../../../../test/kit/embedded.js'
 
 type Key = string | number
 
-export interface Step {
+interface Step {
   readonly do: string
   readonly expect: readonly unknown[]
   readonly pick?: readonly (readonly Key[])[]

@@ -95,7 +95,7 @@ export function validateTransition(next: ObjectMeta, old: ObjectMeta, path = 'me
 const maxManagerBytes = 128
 const maxSubresourceBytes = 256
 
-export function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, field: string): readonly FieldError[] {
+function validateManagedFields(entries: readonly ManagedFieldsEntry[] | undefined, field: string): readonly FieldError[] {
   if (entries === undefined) return noErrors
   const errors: FieldError[] = []
   for (let i = 0; i < entries.length; i++) {
@@ -173,7 +173,7 @@ export function withDistinctOwners(object: ApiObject, warn: (text: string) => vo
 
 const advice = 'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests'
 
-export function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, field: string): readonly FieldError[] {
+function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, field: string): readonly FieldError[] {
   if (owners === undefined) return noErrors
   const errors: FieldError[] = []
   let controller: string | undefined

@@ -36,4 +36,4 @@ const index: Route = {
   run: () => ({ endpoints: routes.map(({ method, path, summary }) => ({ method, path: `/testkit${path}`, summary })) }),
 }
 
-export const routes: readonly Route[] = [index, ...capabilities]
+const routes: readonly Route[] = [index, ...capabilities]

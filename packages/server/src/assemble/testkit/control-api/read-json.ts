@@ -4,7 +4,7 @@ import type { HttpRequest } from '../../../net/listen/http-messages.js'
 import { BodyChunkCounter } from '../../../net/listen/request-body-limits.js'
 import { ControlError } from './control-error.js'
 
-export const maxBodyBytes = 1 << 20
+const maxBodyBytes = 1 << 20
 
 /** Undefined for an empty body. */
 export async function readJson(request: HttpRequest): Promise<unknown> {

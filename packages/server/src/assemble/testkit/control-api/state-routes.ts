@@ -6,7 +6,12 @@ import { ControlError, orRefuse } from './control-error.js'
 import { fieldsOf, type Route } from './route.js'
 
 const shownFork = (id: string, { url, caPem, token, clientConfiguration, testkit }: EmbeddedServer) => ({
-  ...{ id, url, ca: caPem, token, clientConfiguration, testkit },
+  id,
+  url,
+  ca: caPem,
+  token,
+  clientConfiguration,
+  testkit,
 })
 
 function find<T>(values: ReadonlyMap<string, T>, kind: string, id: string): T {

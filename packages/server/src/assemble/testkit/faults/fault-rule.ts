@@ -121,7 +121,7 @@ export class FaultRuleError extends TypeError {
 const matchers = ['verb', 'resource', 'namespace', 'name', 'user'] as const
 const choices = ['nth', 'times', 'probability', 'seed'] as const
 const actions = ['error', 'latency', 'cut', 'watch', 'expireToken', 'webhook', 'disk'] as const
-/** Entries of a list of texts or numbers. */
+/** Maximum number of values of a member such as `verb` or `nth`. */
 const maxListed = 1_000
 
 type Members = { readonly [member: string]: unknown }

@@ -26,7 +26,7 @@ export interface Faults {
 }
 
 const maxRules = 1_000
-/** Tokens that one rule has expired; beyond, the first ones are valid again. */
+/** Maximum number of tokens that one rule keeps expired; the oldest becomes valid again. */
 const maxExpiredTokens = 10_000
 
 type RequestAction = Exclude<FaultAction, { readonly kind: 'latency' | 'webhook' | 'disk' }>
@@ -51,9 +51,8 @@ interface ActiveRule extends ParsedRule {
   readonly expired: Set<string>
 }
 
-/** A request, and the owner of its bearer token, who may impersonate the user. */
 export interface TokenRequest extends FaultRequest {
-  /** Undefined without a bearer token. */
+  /** Owner of the bearer token, who may impersonate `user`; undefined without a token. */
   readonly tokenUser: string | undefined
 }
 
@@ -110,7 +109,7 @@ export class FaultRules implements Faults {
     return this.#rulesWithNames > 0
   }
 
-  /** Runs the rules in order: latencies until the first other rule that fires. */
+  /** Adds up the latencies of rules that fire, in order, until a rule with another action fires. */
   decide(request: TokenRequest): Decision {
     const latencies: { readonly ms: number; readonly firing: Firing }[] = []
     for (const rule of this.#rules.values()) {

@@ -8,7 +8,7 @@ import type { WatchSink } from '../../../verbs/watch.js'
 import type { WatchAction } from './fault-rule.js'
 import type { Firing } from './match-counter.js'
 
-/** With more delayed events, the watch is blocked, as by a slow client. */
+/** Maximum number of delayed events; the watch then waits, as for a slow client. */
 const maxDelayed = 1_000
 
 interface Delayed {
@@ -91,7 +91,7 @@ export class FaultyWatch implements WatchSource {
     this.#delayed.push({ dueMs: performance.now() + this.#parts.action.delayMs, write, isCounted })
   }
 
-  /** Sends what is due; the result is for the watch, which waits for `resume` if it is false. */
+  /** Sends due events. Returns false if the watch must wait for `resume`. */
   #isAccepting(): boolean {
     this.#sendDue()
     this.#isWatchBlocked = !this.#isEnded && (this.#isConnectionBlocked || this.#delayed.length >= maxDelayed)

@@ -36,7 +36,7 @@ export class MatchCounter {
   match(): Firing | undefined {
     const { nth, times, probability } = this.#choice
     this.#matched++
-    // Every match takes a number, so that a decision depends only on the seed and the number of the match.
+    // Every match draws a random number, so that a decision depends only on the seed and the number of the match.
     const isDrawn = probability === 1 || this.#random() < probability
     const isNth = nth === undefined || nth.has(this.#matched)
     if (!isDrawn || (!isNth && this.#owed === 0) || this.#chosen >= times) return undefined
@@ -45,7 +45,7 @@ export class MatchCounter {
     return this.#firing()
   }
 
-  /** Counts a match at which the rule fires in any case: of a token that it has expired before. */
+  /** Counts a request with a token that the rule has expired: the rule fires again, whatever its choice. */
   fireAgain(): void {
     this.#matched++
     this.#fired++

@@ -29,7 +29,7 @@ export class RequestFaults implements RequestInterception {
     this.#rules = rules
   }
 
-  /** Before authentication, which is where an expired token is refused. */
+  /** Runs before authentication, so that an authenticator cannot accept the token first. */
   readonly refuseExpiredTokens: Filter = (exchange) => {
     if (!this.#rules.hasExpiredTokens || exchange.bearerToken === '') return false
     if (this.#rules.refusesToken(digestOf(exchange.bearerToken))) throw unauthorized()
@@ -179,7 +179,7 @@ function apiErrorOf({ code, reason = reasons[code], message = 'a fault rule of t
   })
 }
 
-/** Unlike `cut` of the exchange, which may discard bytes that are not sent yet. */
+/** Closes the connection after all written bytes are sent; `exchange.cut` may discard some. */
 function cutAfterSent(exchange: Exchange): void {
   const { request, response } = exchange
   exchange.isCut = true

@@ -49,7 +49,7 @@ const maxPageBytes = 1 << 16
 /** First bytes of a file that `isBoltDatabase` needs. */
 export const boltHeadBytes = maxPageBytes + headerBytes + metaBytes
 
-/** True if one of both metas is there; the first one may be damaged. */
+/** True if `head` has meta 0 or meta 1; the other one may be damaged. */
 export function isBoltDatabase(head: Buffer): boolean {
   return possibleMetas(head.length).some((offset) => head.readUInt32LE(offset + headerBytes) === magic)
 }

@@ -118,7 +118,7 @@ function bucketValue(file: PageFile, { entries, isInline = false }: BucketConten
   return header
 }
 
-/** Damages a meta if `isValid` is false: its checksum is wrong. */
+/** Writes a wrong checksum if `isValid` is false. */
 function metaPage(
   file: PageFile,
   meta: { readonly id: number; readonly root: number; readonly pages: number; readonly txid: number; readonly isValid: boolean },

@@ -97,7 +97,7 @@ function formatOf(path: string): 'backup' | 'etcd' | 'text' {
 }
 
 const backupStart = Buffer.from('cluster-apiserver backup ')
-/** A text in memory cannot be longer. */
+/** Maximum length of a string in V8. */
 const maxTextBytes = (1 << 29) - 25
 
 const readText = (path: string): Buffer =>
@@ -106,7 +106,7 @@ const readText = (path: string): Buffer =>
     return read(0, size)
   })
 
-/** Larger snapshots are read page by page, which takes twice as long: most pages may belong to old revisions. */
+/** Snapshots up to this size are read into memory at once; page by page takes twice as long. */
 const maxWholeBytes = 1 << 30
 
 const inMemory = (bytes: Buffer): RandomAccess => ({

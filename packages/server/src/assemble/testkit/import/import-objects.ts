@@ -18,7 +18,7 @@ import { checkKey } from '../../../storage/collections.js'
 import type { InitialRow, InitialRows } from '../../../storage/memory/memory-storage.js'
 import type { Reserver } from '../../../verbs/reserve/reserver.js'
 import { type Capture, type CapturedObject, listed, refuse, revisionOf } from './captured-object.js'
-import { groupOf, indexKinds, isKnownGroup, type KindIndex, type KindVersion, kindKey } from './kind-index.js'
+import { groupOf, indexKinds, type KindIndex, type KindVersion, kindKey } from './kind-index.js'
 
 export interface ImportContext {
   readonly catalog: Catalog
@@ -215,7 +215,7 @@ class ObjectImport {
     const other = catalog.identity.translate(groupOf(apiVersion))
     if (other !== undefined && catalog.hasGroup(other.group))
       throw refuse(origin, `${apiVersion} has the names of the identity "${other.from}": start with identity ${other.from}`)
-    const counts = etcd !== undefined || isKnownGroup(catalog, apiVersion) ? this.#unservedKinds : this.#missingCrds
+    const counts = etcd !== undefined || catalog.hasGroup(groupOf(apiVersion)) ? this.#unservedKinds : this.#missingCrds
     const key = kindKey(apiVersion, kind)
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }

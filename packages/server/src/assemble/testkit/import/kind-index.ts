@@ -1,6 +1,5 @@
 // Kinds by apiVersion and name: all versions that the server knows, also versions that it does not serve.
 
-import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
 import type { ExpectedType } from '@cluster-apiserver/api/codec/decode-object.js'
@@ -40,8 +39,5 @@ export function indexKinds(resources: readonly Resource[]): KindIndex {
   }
   return kinds
 }
-
-/** True if the server has kinds in the group, or the kind itself, though not as stored objects. */
-export const isKnownGroup = (catalog: Catalog, apiVersion: string): boolean => catalog.hasGroup(groupOf(apiVersion))
 
 export const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '')

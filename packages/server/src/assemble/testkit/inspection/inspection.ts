@@ -23,7 +23,7 @@ export interface InspectedServer {
   idle(options?: IdleOptions): Promise<void>
   /** Every version of an object since the start, with who changed which field. */
   history(ref: ObjectRef): ObjectHistory
-  /** Open watches, and connections of other clients than the ones of this server; after `close`, the ones that were open then. */
+  /** Watches and connections that clients have open, except the server's own clients; after `close`: as of the start of `close`. */
   leaks(): readonly Leak[]
   /** Runs `work`. If it throws, the error's message shows the last requests, events and changes of the objects. */
   explain<T>(refs: ObjectRef | readonly ObjectRef[], work: () => T | Promise<T>): Promise<T>

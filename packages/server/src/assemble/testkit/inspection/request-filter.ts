@@ -9,7 +9,7 @@ type TextOrList = string | readonly string[]
 export interface RequestFields {
   readonly user?: TextOrList
   readonly verb?: TextOrList
-  /** `pods`, `pods/status`, `pods/*`, `wares.shop.example.com`; without a group, of any group; without a subresource, only without one. */
+  /** `pods`, `pods/status`, `pods/*`, `wares.shop.example.com`. Without a group: of any group. Requests to subresources need a subresource. */
   readonly resource?: TextOrList
   readonly namespace?: TextOrList
   readonly name?: TextOrList

@@ -49,7 +49,7 @@ export class RequestLog {
     return this.all(filter).length
   }
 
-  /** Requests that are open stay known, and are recorded when they complete. */
+  /** Forgets all requests. A request in progress is recorded when it completes; an open stream is not recorded again. */
   clear(): void {
     this.#requests.length = 0
     this.#bodies.clear()
@@ -103,7 +103,7 @@ export class RequestLog {
     return `requests.until: no such request ${reason}; the last requests:\n${this.last(shownRequests).join('\n') || 'none'}`
   }
 
-  /** Rejects all waiting `until`: nothing more comes. */
+  /** Rejects all waiting calls of `until`. */
   close(): void {
     this.#isClosed = true
     for (const waiting of this.#waiting) waiting.fail('before the server closed')

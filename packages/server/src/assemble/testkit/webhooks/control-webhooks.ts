@@ -36,7 +36,7 @@ export const listControlWebhooks = (webhooks: TestWebhooks): readonly WebhookInf
 /** Undefined if there is no webhook with this id. */
 export const reviewsOfWebhook = (webhooks: TestWebhooks, id: string): readonly TestReview[] | undefined => webhooks.find(id)?.reviews
 
-/** Repeats the recorded reviews at `forwardTo` or with `response`, by default of the webhook itself. Undefined if there is no such webhook. */
+/** Repeats the recorded reviews at `forwardTo` or with `response`; by default as the webhook responds. Undefined for an unknown id. */
 export async function replayControlWebhook(
   webhooks: TestWebhooks,
   id: string,

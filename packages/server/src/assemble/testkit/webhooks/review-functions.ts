@@ -56,7 +56,7 @@ interface TokenReviewRequest {
   readonly audiences?: readonly string[]
 }
 
-export interface ReviewedUser {
+interface ReviewedUser {
   readonly username: string
   readonly uid?: string
   readonly groups?: readonly string[]

@@ -9,7 +9,7 @@ import type { ReplayedReview, ReviewOutcome, TestReview } from './test-webhook.j
 import type { WebhookKind } from './webhook-spec.js'
 
 /** A recorded review whose outcome is set later. */
-export interface Recording {
+interface Recording {
   readonly time: string
   readonly review: ReviewDocument
   outcome: ReviewOutcome

@@ -18,7 +18,7 @@ import { type ReceivedReview, type SentResponse, WebhookListener } from './webho
 import { WebhookSlots } from './webhook-slots.js'
 import { checkSpec, type WebhookKind, type WebhookSpec } from './webhook-spec.js'
 
-/** With functions that the control API needs. */
+/** A test webhook with what the control API needs. */
 export interface OpenWebhook extends TestWebhook {
   readonly id: string
   readonly responder: Responder
@@ -32,7 +32,7 @@ interface WebhooksParts extends RegistrationParts {
 
 const maxErrors = 1000
 const suffixLength = 8
-/** A shutdown does not wait longer for the storage. */
+/** Maximum time that the removal of a registration may take; a shutdown waits for it. */
 const closeTimeoutMs = 5000
 
 export class TestWebhooks {
@@ -45,7 +45,7 @@ export class TestWebhooks {
     this.slots = new WebhookSlots(refuse)
   }
 
-  /** To be called before the port opens: clean-up runs in reverse order, and the last requests are reviewed too. */
+  /** Call before the port opens: clean-up runs in reverse order, so that webhooks review the last requests too. */
   attach({ engine, catalogs, cleanup, logger }: WebhooksParts): void {
     this.#parts = { engine, catalogs }
     cleanup.add(() => this.#listener.close())

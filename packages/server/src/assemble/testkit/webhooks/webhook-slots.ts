@@ -17,7 +17,7 @@ import type { WebhookSpec } from './webhook-spec.js'
 
 type SlotKind = 'token' | 'authorization' | 'imagePolicy'
 
-/** Failed calls are repeated as often as without a test kit, but soon. */
+/** Delay before a failed call is repeated. The number of calls is the same as without a test kit. */
 const retryMs = 1
 /** Nothing is cached, not even within a millisecond: every request is reviewed. */
 const ttls = { acceptedTtlMs: Number.NEGATIVE_INFINITY, refusedTtlMs: Number.NEGATIVE_INFINITY }

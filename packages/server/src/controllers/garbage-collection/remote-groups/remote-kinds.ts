@@ -1,6 +1,6 @@
 // Kinds of extension API servers from their discovery: which are followed, and the paths and keys of their objects.
 
-import { type ApiServices, type ListedVersion, type RemoteVersion, sortGroups } from '@cluster-apiserver/api/api/catalog/api-services.js'
+import { type ApiServices, isRemote, type RemoteVersion, sortGroups } from '@cluster-apiserver/api/api/catalog/api-services.js'
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { DiscoveredResource, RemoteDiscovery } from '@cluster-apiserver/api/api/catalog/remote-discovery.js'
 import { discoveryPath } from '../../aggregation/probe-api-service.js'
@@ -45,8 +45,6 @@ export function remoteKinds(services: ApiServices, discovery: RemoteDiscovery, c
   }
   return { byReference, followed }
 }
-
-const isRemote = (listed: ListedVersion): listed is RemoteVersion => listed.remote !== undefined
 
 function remoteKindOf(version: RemoteVersion, { resource, responseKind, scope }: DiscoveredResource): RemoteKind {
   const { group } = version

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { VolumeAttachment } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 import { type HistoryPlan, nameOf, pick, playHistory } from '../histories.fixture.js'
-import { isFinishedPod } from '../kit/pod-state.js'
-import { attachmentName, claimNamesOf } from './attachments.js'
+import { claimNamesOf, isFinishedPod } from '../kit/pod-state.js'
+import { attachmentName } from './attachments.js'
 
 const storage = 'storage.k8s.io'
 const attachmentKind = { group: storage, plural: 'volumeattachments' }

@@ -10,11 +10,11 @@ import { KeyedController, type Run } from '../../framework/controller.js'
 import { ignoreErrors, notFoundOrConflict } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { isFinishedPod } from '../kit/pod-state.js'
+import { claimNamesOf, isFinishedPod } from '../kit/pod-state.js'
 import { addressOfKey, isTerminating, readAll, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { nodeNameOf, podsOnNode } from '../node-lifecycle/pods-on-node.js'
-import { attachedVolume, attachedVolumePrefix, attachmentName, claimNamesOf, newAttachment } from './attachments.js'
+import { attachedVolume, attachedVolumePrefix, attachmentName, newAttachment } from './attachments.js'
 
 const volumeTexts = ['"persistentVolumeClaim"', '"ephemeral"'].map((text) => Buffer.from(text))
 /** Delay until a pod whose claims are not bound is checked again. */

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
-import type { Node, PersistentVolume, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { Node, PersistentVolume } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { VolumeAttachment } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 
 /** Name of the attachment of a volume to a node, as external attachers expect it. */
@@ -25,10 +25,3 @@ export const attachedVolume = (identity: Identity, { spec }: PersistentVolume): 
   name: `${attachedVolumePrefix(identity)}${spec?.csi?.driver}^${spec?.csi?.volumeHandle}`,
   devicePath: '',
 })
-
-/** Names of the claims that a pod uses. */
-export const claimNamesOf = ({ metadata, spec }: Pod): readonly string[] =>
-  (spec?.volumes ?? []).flatMap((volume) => {
-    if (volume.persistentVolumeClaim !== undefined) return [volume.persistentVolumeClaim.claimName ?? '']
-    return volume.ephemeral === undefined ? [] : [`${metadata?.name}-${volume.name}`]
-  })

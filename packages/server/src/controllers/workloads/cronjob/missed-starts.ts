@@ -15,7 +15,7 @@ export interface ScheduledCronJob {
   readonly nowMs: number
 }
 
-export type MissedStart =
+type MissedStart =
   /** The schedule is never due, such as on February 31. */
   | { readonly problem: string }
   /** `latestMs`: undefined if no start time has passed since the last one. */

@@ -119,7 +119,7 @@ function planReplacement(input: PlanInput, nodes: readonly NodePods[], maxUnavai
   return { create: [], remove: [...broken, ...candidates.slice(0, Math.max(0, maxUnavailable - unavailable))] }
 }
 
-/** Creates new pods beside old ones: up to maxSurge, and wherever the old one is not available. */
+/** Creates new pods next to old ones: up to maxSurge, and on every node whose old pod is not available. */
 function planSurge(input: PlanInput, nodes: readonly NodePods[], maxSurge: number): DaemonPlan {
   let surging = 0
   const broken: string[] = []

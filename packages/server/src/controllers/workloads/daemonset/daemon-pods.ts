@@ -63,7 +63,7 @@ const withNodeName = (affinity: Affinity | undefined, node: string): Affinity =>
   },
 })
 
-/** Name of the node that the pod runs on or is to be scheduled to; undefined if it is for no certain node. */
+/** Node on which the pod runs, or the only node that its required affinity names; else undefined. */
 export function nodeOfPod({ spec }: Pod): string | undefined {
   if (spec?.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName
   const { nodeSelectorTerms = [] } = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? {}

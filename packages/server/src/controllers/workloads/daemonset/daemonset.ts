@@ -82,7 +82,7 @@ function revisionsSource({ parts, revisions, sets }: Context): Source {
   }
 }
 
-/** A node that comes, goes, or changes labels or taints concerns every DaemonSet. */
+/** A node that is created or deleted, or whose labels or taints change, queues every DaemonSet. */
 const nodesSource = ({ parts, nodes, sets }: Context): Source => ({
   resource: nodes,
   namespace: '',

@@ -1,4 +1,4 @@
-// A random history of a Deployment: its ReplicaSets and pods stay within surge and unavailability, and the end state is what it says.
+// A random history of a Deployment: its ReplicaSets and pods stay within surge and unavailability, and the end state matches its spec.
 
 import assert from 'node:assert/strict'
 import type { Deployment, ReplicaSet } from '@cluster-apiserver/api/resources/apps/v1.schema.js'

@@ -127,8 +127,8 @@ function statusAfterPause(deployment: Deployment, nowMs: number): Deployment['st
 }
 
 /**
- * True if an active ReplicaSet was scaled for another size of the Deployment. Several active ones are scaled only by a rolling update:
- * kube-controller-manager waits forever if the strategy became Recreate in its middle.
+ * True if an active ReplicaSet was scaled for another size of the Deployment. Recreate does not scale several active ReplicaSets, but deletes
+ * the old pods; kube-controller-manager waits forever if the strategy became Recreate during a rolling update.
  */
 function isScaled({ parts }: Context, rollout: Rollout): boolean {
   const wanted = replicasOf(rollout.deployment)

@@ -5,7 +5,7 @@ import type { Deployment, ReplicaSet } from '@cluster-apiserver/api/resources/ap
 import { resolveIntOrPercent } from '../kit/int-or-percent.js'
 import { byAge, desiredReplicasOf, maxReplicasOf, replicasOf } from './replica-sets.js'
 
-export interface Resize {
+interface Resize {
   readonly replicaSet: ReplicaSet
   readonly replicas: number
 }

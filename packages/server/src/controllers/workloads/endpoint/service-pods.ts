@@ -62,7 +62,7 @@ export const referenceOf = ({ metadata }: Pod) => ({
   uid: metadata?.uid ?? '',
 })
 
-/** True if an update of a pod changes its endpoints; the labels decide on the Services before. */
+/** True if an update of a pod, with the same labels, changes its endpoints. */
 export const changesEndpoint = (before: Pod, after: Pod): boolean => !sameValue(endpointStateOf(before), endpointStateOf(after))
 
 const endpointStateOf = (pod: Pod) => [

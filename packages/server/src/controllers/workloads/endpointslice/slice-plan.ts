@@ -5,7 +5,7 @@ import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import type { Endpoint, EndpointPort, EndpointSlice } from '@cluster-apiserver/api/resources/discovery/v1.schema.js'
 
 /** Maximum number of endpoints in a slice. */
-export const maxSliceEndpoints = 100
+const maxSliceEndpoints = 100
 
 export interface SliceChanges {
   readonly create: readonly EndpointSlice[]

@@ -27,7 +27,7 @@ export const sliceNames = (identity: Identity, controller: string) => ({
 
 export type SliceNames = ReturnType<typeof sliceNames>
 
-/** Changes of managed slices by others queue their Service. */
+/** A managed slice that changes queues its Service, before and after the change. */
 export const managedSlices = (slices: Resource, names: SliceNames): Source => ({
   resource: slices,
   namespace: '',

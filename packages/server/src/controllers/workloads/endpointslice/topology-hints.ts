@@ -7,11 +7,11 @@ import type { Endpoint, EndpointSlice } from '@cluster-apiserver/api/resources/d
 import { parseQuantity, quantityMilliValue } from '@cluster-apiserver/api/schema/quantity.js'
 import type { SliceChanges } from './slice-plan.js'
 
-/** A zone may have this share of endpoints less than its share of CPUs. */
+/** Maximum overload of the endpoints of a zone, as a fraction of an even load. */
 const overloadThreshold = 0.2
 
 /** Share of the CPUs by zone, in the order of the zones. */
-export type ZoneRatios = ReadonlyMap<string, number>
+type ZoneRatios = ReadonlyMap<string, number>
 
 export const wantsHints = (identity: Identity, annotations: { readonly [name: string]: string } | undefined): boolean => {
   const value = annotations?.[identity.label('topology-aware-hints', 'service')]
@@ -30,7 +30,7 @@ export function zoneCpuOf(identity: Identity, { metadata, status }: Node): { rea
   }
 }
 
-/** Undefined if the nodes have fewer than two zones, or if one that counts has no zone or CPUs. */
+/** Undefined if the nodes have fewer than two zones, or if a counted node has no zone or no CPUs. */
 export function zoneRatiosOf(identity: Identity, nodes: Iterable<Node>): ZoneRatios | undefined {
   const cpus = new Map<string, number>()
   let total = 0

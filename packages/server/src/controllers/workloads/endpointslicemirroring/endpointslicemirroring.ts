@@ -77,10 +77,8 @@ async function reconcile({ parts, writer, resources, names }: Context, key: stri
   const endpoints = readObject<Endpoints>(parts, addressOfKey(resources.endpoints, key))
   const service = readObject<Service>(parts, addressOfKey(resources.services, key))
   const write = { owner: endpoints ?? {}, ownerText: `Endpoints ${key}`, triggerTime: undefined, names }
-  const { skipMirror, leader } = {
-    skipMirror: endpoints?.metadata?.labels?.[identity.label('skip-mirror', 'endpointslice')],
-    leader: endpoints?.metadata?.annotations?.[identity.label('leader', 'control-plane.alpha')],
-  }
+  const skipMirror = endpoints?.metadata?.labels?.[identity.label('skip-mirror', 'endpointslice')]
+  const leader = endpoints?.metadata?.annotations?.[identity.label('leader', 'control-plane.alpha')]
   const isMirrored = endpoints !== undefined && service !== undefined && leader === undefined && !isTrue(skipMirror)
   if (!isMirrored || service.spec?.selector !== undefined) {
     await writeSlices(writer, resources, { ...write, changes: { create: [], update: [], unchanged: [], remove: existing } })

@@ -15,7 +15,7 @@ export interface MirroredGroup {
   readonly endpoints: Endpoint[]
 }
 
-export interface Mirrored {
+interface Mirrored {
   readonly groups: ReadonlyMap<string, MirroredGroup>
   readonly invalid: number
   /** Addresses above the maximum, and invalid ones. */

@@ -72,7 +72,7 @@ function resourcesIn(catalog: Catalog): Resources | undefined {
   return pods === undefined || claims === undefined ? undefined : { pods, claims }
 }
 
-/** Keys of existing pods that may use a claim with this name, `<pod>-<volume>`, whoever created it. */
+/** Keys of existing pods that may use a claim with this name, `<pod>-<volume>`, also if another client created it. */
 const podsOfClaim = (
   { engine }: WorkloadParts,
   resource: Resource,

@@ -1,4 +1,4 @@
-// Replicas that the metrics of an autoscaler ask for: the highest proposal, the current values, and the first error.
+// Replicas that the metrics of an autoscaler propose: the highest proposal, the current values, and the first error.
 
 import type { CompiledLabelSelector, LabelSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
@@ -21,7 +21,7 @@ export interface MetricSources {
   readonly customMetrics: CustomMetricsSource
 }
 
-export interface ScaledPods {
+interface ScaledPods {
   readonly namespace: string
   readonly selector: CompiledLabelSelector
   readonly pods: readonly Pod[]
@@ -38,7 +38,7 @@ interface Proposed {
 }
 
 /** `reason`: of the condition ScalingActive and of the event. */
-export class MetricError extends Error {
+class MetricError extends Error {
   override readonly name = 'MetricError'
   readonly reason: string
   readonly prefix: string

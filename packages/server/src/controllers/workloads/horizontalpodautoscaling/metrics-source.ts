@@ -24,7 +24,7 @@ export interface PodMetricsSource {
   usageOf(namespace: string, selector: string): Promise<readonly PodUsage[]>
 }
 
-export interface CustomMetricQuery {
+interface CustomMetricQuery {
   readonly namespace: string
   readonly metric: string
   /** Label selector of the metric; empty: all. */

@@ -1,4 +1,4 @@
-// Tests of the number of replicas that metrics ask for, and of the limits of a recommendation.
+// Tests of the number of replicas that metrics propose, and of the limits of a recommendation.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

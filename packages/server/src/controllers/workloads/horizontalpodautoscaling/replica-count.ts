@@ -1,4 +1,4 @@
-// Number of replicas that a metric asks for, with the rules for pods that are not ready or have no metrics. Values are milli-units.
+// Number of replicas that a metric proposes, with the rules for pods that are not ready or have no metrics. Values are milli-units.
 
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { parseQuantity, quantityMilliValue } from '@cluster-apiserver/api/schema/quantity.js'
@@ -19,7 +19,7 @@ export interface PodValue {
 
 export type PodValues = ReadonlyMap<string, PodValue>
 
-export interface Proposal {
+interface Proposal {
   readonly replicas: number
   /** Average over the pods with metrics. */
   readonly average: number
@@ -37,7 +37,7 @@ interface PodGroups {
 
 const timeMs = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time))
 
-export function groupPods(pods: readonly Pod[], values: PodValues, { isCpu, nowMs }: { isCpu: boolean; nowMs: number }): PodGroups {
+function groupPods(pods: readonly Pod[], values: PodValues, { isCpu, nowMs }: { isCpu: boolean; nowMs: number }): PodGroups {
   const groups = { ready: 0, unready: [] as string[], missing: [] as string[], ignored: [] as string[] }
   for (const pod of pods) {
     const name = pod.metadata?.name ?? ''
@@ -153,7 +153,7 @@ function requestsOf(pods: readonly Pod[], resource: string, only: string | undef
   )
 }
 
-/** For the value of an object or of an external metric, divided by nothing. */
+/** For the value of an object or of an external metric as a whole. */
 export function replicasForValue(
   value: number,
   target: number,
@@ -166,7 +166,7 @@ export function replicasForValue(
   return Math.ceil(ratio * pods.filter((pod) => pod.status?.phase === 'Running' && isReadyPod(pod)).length)
 }
 
-/** For such a value divided by the number of replicas. */
+/** For the value of an object or of an external metric, divided by the number of replicas. */
 export const replicasForValuePerPod = (value: number, target: number, statusReplicas: number): Proposal => ({
   replicas: Math.abs(1 - value / (target * statusReplicas)) > tolerance ? Math.ceil(value / target) : statusReplicas,
   average: Math.ceil(value / statusReplicas),

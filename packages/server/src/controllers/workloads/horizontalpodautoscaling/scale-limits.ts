@@ -7,7 +7,7 @@ interface Sample {
   readonly count: number
 }
 
-/** Of one autoscaler. A restarted server begins with the current number of replicas. */
+/** Recent samples of one autoscaler, in memory only: a restarted server begins with the current number of replicas. */
 export interface ScaleHistory {
   recommendations: readonly Sample[]
   ups: readonly Sample[]
@@ -25,7 +25,7 @@ interface Reason {
   readonly message: string
 }
 
-export interface Limited {
+interface Limited {
   readonly replicas: number
   readonly able: Reason
   readonly limited: Reason & { readonly status: 'True' | 'False' }

@@ -34,8 +34,7 @@ export async function readScale(
   if (!resource.namespaced) throw new Error('the server could not find the requested resource')
   const call = internalCall(parts.engine, { resource, namespace, name, subresource: 'scale' })
   const { subresource } = call
-  // Users of a namespace must not scale cluster-scoped objects.
-  if (subresource?.view === undefined || !resource.namespaced) throw new Error('the server could not find the requested resource')
+  if (subresource?.view === undefined) throw new Error('the server could not find the requested resource')
   const stored = parts.engine.store.read(call)
   if (stored === undefined) throw notFound({ ...resource.subject, resource: `${resource.subject.resource}/scale` }, name)
   await prepareDecode(stored, resource)

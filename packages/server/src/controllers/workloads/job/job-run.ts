@@ -90,7 +90,7 @@ interface Step {
   /** Deleted pods that do not count. */
   readonly removed?: readonly Pod[]
   readonly ending: Ending | undefined
-  /** Events report the error. */
+  /** First failed write of a pod, which an event has reported. */
   readonly error: unknown
 }
 
@@ -123,7 +123,7 @@ async function advance(context: JobContext, job: Job, { before, counts, nowMs }:
   return { status: isTerminating(job) ? status : await withSuspension(context, job, status, nowMs), removed, ending: undefined, error }
 }
 
-/** The condition Suspended with its event. A resumed Job starts anew. */
+/** Sets the condition Suspended and records its event. A resumed Job gets a new startTime. */
 async function withSuspension({ writer, jobs }: JobContext, job: Job, status: JobStatus, nowMs: number): Promise<JobStatus> {
   const isPaused = isSuspended(job)
   const word = isPaused ? 'suspended' : 'resumed'

@@ -17,9 +17,9 @@ import { Writer } from '../kit/writer.js'
 import { type JobContext, podClaimOf, reconcileJob, releasePods } from './job-run.js'
 import { finishedConditionOf, isTracked, jobNamesOf } from './job-state.js'
 
-/** Changes of pods wait for others, so that they become one change of the status. */
+/** Delay of changes of pods, so that one status write covers several. */
 const podBatchMs = 1000
-/** First delay after a failed pod that follows another, and the longest. */
+/** Delay after repeated failures of pods: doubles with each, up to `maxMs`. */
 const retryDelays = { firstMs: 10_000, maxMs: 360_000 }
 
 export const jobs = (parts: WorkloadParts): Controller => {

@@ -16,7 +16,7 @@ import type { ControllerParts } from '../../framework/controller.js'
 import { pagesOf } from '../../framework/list-pages.js'
 import { budgetOf } from '../../framework/timers.js'
 
-/** Most controllers ask for each change of a pod. */
+/** Cache: several controllers read the reference for each change of a pod. */
 const knownControllers = new WeakMap<StoredObject, OwnerReference>()
 
 /** Reads the controller reference from the entry; decodes nothing else. */

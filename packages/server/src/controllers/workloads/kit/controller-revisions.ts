@@ -11,7 +11,7 @@ import { hashOf } from './template-hash.js'
 import { newControllerRef, readObject, type WorkloadParts } from './workload-parts.js'
 import type { Writer } from './writer.js'
 
-export interface WantedRevision {
+interface WantedRevision {
   readonly owner: ApiObject
   readonly ownerResource: Resource
   /** The resource of ControllerRevisions. */
@@ -33,13 +33,13 @@ export const sortRevisions = (revisions: readonly ControllerRevision[]): readonl
 
 const numberOf = ({ revision }: ControllerRevision): number => Number(revision ?? 0)
 
-export const nextRevisionNumber = (sorted: readonly ControllerRevision[]): number => {
+const nextRevisionNumber = (sorted: readonly ControllerRevision[]): number => {
   const last = sorted.at(-1)
   return last === undefined ? 1 : numberOf(last) + 1
 }
 
 /** The newest revision with this snapshot. */
-export const findRevision = (sorted: readonly ControllerRevision[], data: object): ControllerRevision | undefined =>
+const findRevision = (sorted: readonly ControllerRevision[], data: object): ControllerRevision | undefined =>
   sorted.findLast((revision) => sameValue(revision.data, data))
 
 /** Snapshot of a template: a strategic merge patch that restores it. */

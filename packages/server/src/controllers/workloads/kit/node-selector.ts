@@ -4,7 +4,7 @@ import { parseInt64 } from '@cluster-apiserver/api/api/integer.js'
 import type { Labels } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 
-export interface SelectableNode {
+interface SelectableNode {
   readonly name: string
   readonly labels: Labels
 }

@@ -47,7 +47,7 @@ export async function createPod(writer: Writer, pods: Resource, { owner, resourc
   }
 }
 
-/** Deletes a pod; records `SuccessfulDelete` or `FailedDelete` on the owner. A pod that is gone already is no error. */
+/** Deletes a pod; records `SuccessfulDelete` or `FailedDelete` on the owner. A pod that was deleted before is no error. */
 export async function deletePod(writer: Writer, pods: Resource, { owner, resource }: PodOwner, pod: Pod): Promise<void> {
   try {
     await writer.delete(pods, pod)

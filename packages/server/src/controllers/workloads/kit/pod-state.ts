@@ -1,9 +1,9 @@
-// State of a pod as workload controllers see it: active, ready, available.
+// State of a pod as workload controllers see it: active, ready, available; its claims.
 
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { isTerminating } from './workload-parts.js'
 
-export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
+type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number]
 
 export const podConditionOf = ({ status }: Pod, type: string): PodCondition | undefined =>
   status?.conditions?.find((condition) => condition.type === type)
@@ -22,7 +22,7 @@ export function readySinceMs(pod: Pod): number | undefined {
 }
 
 /** Time at which a ready pod becomes or became available; undefined if it is not ready. */
-export function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
+function availableAtMs(pod: Pod, minReadySeconds: number): number | undefined {
   if (!isReadyPod(pod)) return undefined
   if (minReadySeconds === 0) return Number.NEGATIVE_INFINITY
   const sinceMs = readySinceMs(pod)
@@ -46,3 +46,10 @@ export function untilNextAvailableMs(pods: readonly Pod[], minReadySeconds: numb
 
 export const maxContainerRestarts = ({ status }: Pod): number =>
   (status?.containerStatuses ?? []).reduce((most, { restartCount = 0 }) => Math.max(most, restartCount), 0)
+
+/** Names of the claims that a pod uses; the claim of an ephemeral volume has a derived name. */
+export const claimNamesOf = ({ metadata, spec }: Pod): readonly string[] =>
+  (spec?.volumes ?? []).flatMap((volume) => {
+    if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName ?? ''
+    return volume.ephemeral === undefined ? [] : `${metadata?.name}-${volume.name}`
+  })

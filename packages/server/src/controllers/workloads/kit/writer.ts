@@ -42,7 +42,7 @@ export class Writer {
   readonly #parts: WorkloadParts
   readonly #as: InternalUser
   readonly #component: string
-  /** Writes that were committed together continue together: each waits for its share of a turn. */
+  /** Writes of one transaction resume in the same event-loop iteration; the budget spreads the work after them. */
   readonly #budget: TurnBudget
 
   /** `account`: the user, or the name of the controller's ServiceAccount; `component`: source of its events; `userAgent`: its field manager. */

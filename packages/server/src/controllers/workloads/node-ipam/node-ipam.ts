@@ -23,7 +23,7 @@ export const nodeIpam = (parts: WorkloadParts): Controller => {
         {
           resource: nodes,
           namespace: '',
-          // The deletion of a node frees its range for one that waits, which is tried again with back-off.
+          // Deletions queue nothing: a node without a range is tried again with back-off.
           keyOf: ({ key }, type) => (type === 'ADDED' || type === 'LISTED' ? partsOf(nodes, key).name : undefined),
         },
       ]

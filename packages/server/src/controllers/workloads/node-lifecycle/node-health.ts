@@ -5,8 +5,8 @@ import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 
 /** Defaults of --node-monitor-period, --node-monitor-grace-period and --node-startup-grace-period of kube-controller-manager. */
 export const monitorPeriodMs = 5000
-export const graceMs = 40_000
-export const startupGraceMs = 60_000
+const graceMs = 40_000
+const startupGraceMs = 60_000
 
 /** The last heartbeat that was seen: of the Ready condition and of the Lease. */
 export interface NodeProbe {

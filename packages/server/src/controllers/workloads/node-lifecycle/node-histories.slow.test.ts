@@ -1,4 +1,4 @@
-// Random histories of nodes and pods with restarts of nodelifecycle and podgc: pods leave nodes that are silent, gone or tainted, and no
+// Random histories of nodes and pods with restarts of nodelifecycle and podgc: pods of silent, deleted or tainted nodes are deleted, and no
 // other pod is deleted.
 
 import assert from 'node:assert/strict'
@@ -26,7 +26,7 @@ async function playHistory(seed: number): Promise<void> {
   const log = [`seed ${seed}`]
   const silent = new Set<string>()
   const tainted = new Set<string>()
-  /** Pods that must go, by the rules; others must stay. */
+  /** Pods that the controllers must delete; they must delete no others. */
   const doomed = new Set<string>()
   let pods = 0
   const beat = async (): Promise<void> => {

@@ -107,7 +107,7 @@ async function reconcileNode(parts: WorkloadParts, writer: Writer, { resources: 
   return undefined
 }
 
-/** A pod that was assigned to a node that is not ready is not ready either. */
+/** Marks a pod as not ready if it was assigned to a node that is not ready. */
 async function checkAssignedPod(parts: WorkloadParts, monitor: NodeMonitor, { resources: { nodes, pods }, name: key }: Target) {
   const pod = readObject<Pod>(parts, addressOfKey(pods, key))
   const name = pod?.spec?.nodeName

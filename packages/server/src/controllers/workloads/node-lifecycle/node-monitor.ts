@@ -166,7 +166,7 @@ export class NodeMonitor {
   }
 }
 
-/** False after a conflict or if the object is gone. */
+/** False after a conflict, or if the object was deleted. */
 async function succeeded(write: Promise<unknown>): Promise<boolean> {
   let isDone = false
   await ignoreErrors(

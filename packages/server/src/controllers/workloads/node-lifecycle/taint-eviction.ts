@@ -1,4 +1,4 @@
-// Deletes the pods of a node with NoExecute taints that do not tolerate them, or no longer.
+// Deletes pods that do not tolerate a NoExecute taint of their node, or whose tolerationSeconds have passed.
 
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
@@ -24,7 +24,7 @@ interface ScheduledPod {
 export class TaintEviction {
   readonly #parts: WorkloadParts
   readonly #writer: Writer
-  /** Pods that tolerate the taints of their node for some time: node, uid of the pod. As in the reference, a restart begins anew. */
+  /** Pods with tolerationSeconds, by node name and uid. A restart begins their time again, as in kube-controller-manager. */
   readonly #scheduled = new Map<string, ReadonlyMap<string, ScheduledPod>>()
 
   constructor(parts: WorkloadParts) {

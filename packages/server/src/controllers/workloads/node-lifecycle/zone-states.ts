@@ -5,7 +5,7 @@ export interface ZoneNodes {
   readonly notReady: number
 }
 
-export type ZoneState = 'normal' | 'partial disruption' | 'full disruption'
+type ZoneState = 'normal' | 'partial disruption' | 'full disruption'
 
 /** Defaults of --unhealthy-zone-threshold, --large-cluster-size-threshold and the eviction rates of kube-controller-manager. */
 const unhealthyShare = 0.55

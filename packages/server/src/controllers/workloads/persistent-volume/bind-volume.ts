@@ -122,7 +122,7 @@ export async function setVolumePhase(
   return writer.update(resources.volumes, { ...volume, status } as PersistentVolume, 'status')
 }
 
-/** Takes back a binding: a volume that the controller chose is free again, one of the user keeps the name of its claim. */
+/** Takes back a binding. A volume that the controller chose becomes free; one that the user reserved keeps its claimRef, without uid. */
 export async function unbind(context: VolumeContext, volume: PersistentVolume): Promise<void> {
   const { parts, writer, resources } = context
   const { identity } = parts.engine

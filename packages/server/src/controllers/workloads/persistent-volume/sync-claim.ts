@@ -3,6 +3,7 @@
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { everything } from '../../../objects/list/selection.js'
 import type { Outcome } from '../../framework/work-queue.js'
+import { claimNamesOf } from '../kit/pod-state.js'
 import { readObject } from '../kit/workload-parts.js'
 import type { WorkloadEvent } from '../kit/writer.js'
 import { bind, setClaimPhase, setClaimPhaseWithEvent, type VolumeContext } from './bind-volume.js'
@@ -84,17 +85,10 @@ async function unscheduledPods({ parts, resources, run }: VolumeContext, { metad
     await run.budget.yieldIfSpent()
     if (stored === undefined || (stored.fields(pods)?.['spec.nodeName'] ?? '') !== '') continue
     const pod = stored.decode(pods) as Pod
-    if (claimNames(pod).includes(metadata?.name ?? '')) names.push(pod.metadata?.name ?? '')
+    if (claimNamesOf(pod).includes(metadata?.name ?? '')) names.push(pod.metadata?.name ?? '')
   }
   return names
 }
-
-/** Names of the claims that a pod uses. */
-const claimNames = ({ metadata, spec }: Pod): readonly string[] =>
-  (spec?.volumes ?? []).flatMap((volume) => {
-    if (volume.persistentVolumeClaim !== undefined) return [volume.persistentVolumeClaim.claimName ?? '']
-    return volume.ephemeral === undefined ? [] : [`${metadata?.name}-${volume.name}`]
-  })
 
 /** The claim names its volume. */
 async function syncNamedVolume(

@@ -36,6 +36,9 @@ export const annotationOf = (identity: Identity, { metadata }: ApiObject, name: 
 export const classNameOf = (identity: Identity, object: PersistentVolume | PersistentVolumeClaim): string =>
   annotationOf(identity, object, 'betaClass') ?? object.spec?.storageClassName ?? ''
 
-/** A claim without class, which gets the default class; an empty class name asks for volumes without class. */
+/** A claim without class, which gets the default class; an empty class name means a volume without class. */
 export const hasNoClass = (identity: Identity, claim: PersistentVolumeClaim): boolean =>
   annotationOf(identity, claim, 'betaClass') === undefined && claim.spec?.storageClassName === undefined
+
+export const isFullyBound = (identity: Identity, claim: PersistentVolumeClaim): boolean =>
+  (claim.spec?.volumeName ?? '') !== '' && annotationOf(identity, claim, 'bindCompleted') !== undefined

@@ -1,4 +1,4 @@
-// Persistent volume expander: a claim that asks for more than it has gets a larger volume.
+// Persistent volume expander: grows the volume of a claim whose storage request exceeds its capacity.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
@@ -48,7 +48,7 @@ function resourcesIn(catalog: Catalog): Resources | undefined {
 }
 
 /** True if the request of a bound claim is larger than its capacity. */
-export function wantsMore({ spec, status }: PersistentVolumeClaim): boolean {
+function wantsMore({ spec, status }: PersistentVolumeClaim): boolean {
   const request = spec?.resources?.requests?.['storage']
   const capacity = status?.capacity?.['storage']
   if (status?.phase !== 'Bound' || request === undefined || capacity === undefined) return false

@@ -1,4 +1,4 @@
-// Which volume a claim gets.
+// Chooses the volume of a claim.
 
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'

@@ -149,7 +149,7 @@ async function ensureClaim(parts: WorkloadParts, writer: Writer, { resources, po
   } as ResourceClaim)
 }
 
-/** Removes the reservations of pods that are gone or have ended. */
+/** Removes the reservations of pods that were deleted or have ended. */
 async function syncReservations(parts: WorkloadParts, writer: Writer, { resources, name }: Target): Promise<void> {
   const claim = readObject<ResourceClaim>(parts, addressOfKey(resources.claims, name))
   const before = claim?.status?.reservedFor ?? []

@@ -3,8 +3,8 @@
 import type { PersistentVolumeClaim } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { messageOf } from '../kit/pod-control.js'
 import { readObject, type WorkloadParts } from '../kit/workload-parts.js'
+import { isFullyBound } from '../persistent-volume/volume-annotations.js'
 import type { ClusterView } from './cluster-view.js'
-import { isFullyBound } from './plugins/claim-class.js'
 import type { PendingPod } from './plugins/plugin.js'
 import type { VolumePlan } from './plugins/volume-binding.js'
 import type { SchedulerWrites } from './scheduler-writes.js'
@@ -97,7 +97,7 @@ export class AwaitedVolumes {
       const { name = '', namespace = '' } = claim.metadata ?? {}
       const current = readObject<PersistentVolumeClaim>(this.#parts, { resource, namespace, name })
       if (current === undefined) return { problem: `persistentvolumeclaim "${name}" not found` }
-      if (isFullyBound(current, identity)) continue
+      if (isFullyBound(identity, current)) continue
       isBound = false
       // A provisioner that cannot serve the node removes its name from the claim.
       const selected = current.metadata?.annotations?.[identity.label('selected-node', 'volume')]

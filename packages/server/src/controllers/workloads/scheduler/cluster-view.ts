@@ -1,4 +1,4 @@
-// The cluster as plugins see it: the index, and objects that are read from the store when a plugin asks for them.
+// The cluster as plugins see it: the index, and objects that are read from the store when a plugin needs them.
 
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { GroupName } from '@cluster-apiserver/api/api/identity.js'
@@ -14,8 +14,8 @@ import { getOrInsert, RecentMap } from '@cluster-apiserver/api/base/recent-map.j
 import type { Namespace, PersistentVolume, Pod, Service } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { CSIStorageCapacity } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 import { controllerRefOf, readAll, readObject, type WorkloadParts } from '../kit/workload-parts.js'
+import { classNameOf } from '../persistent-volume/volume-annotations.js'
 import type { ClusterIndex } from './cluster-index.js'
-import { classOfClaim } from './plugins/claim-class.js'
 import type { Cluster, VolumeObjects } from './plugins/plugin.js'
 
 const storage = { stem: 'storage' }
@@ -86,7 +86,7 @@ export class ClusterView {
       if (volumesByClass !== undefined) return volumesByClass
       const byClass = new Map<string, PersistentVolume[]>()
       for (const volume of this.#readAll<PersistentVolume>('', 'persistentvolumes'))
-        getOrInsert(byClass, classOfClaim(volume, identity), () => []).push(volume)
+        getOrInsert(byClass, classNameOf(identity, volume), () => []).push(volume)
       volumesByClass = byClass
       return byClass
     }

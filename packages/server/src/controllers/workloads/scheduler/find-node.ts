@@ -25,7 +25,7 @@ export interface Diagnosis {
   readonly plugins: ReadonlySet<string>
 }
 
-export type Finding =
+type Finding =
   | { readonly node: NodeState }
   | { readonly diagnosis: Diagnosis; readonly judge: NodeFilter | undefined }
   | { readonly failure: string }
@@ -53,7 +53,7 @@ export async function findNode(
     return { diagnosis: { refusals: new Map(), message: refused, plugins: new Set(plugins) }, judge: undefined }
   }
   const judge = (node: NodeState): NodeRefusal | undefined => judgeNode(prepared.filters, { pending, nominated, node })
-  // A pod that preempted others fits on its nominated node as soon as they are gone.
+  // A pod that preempted others fits on its nominated node as soon as they are deleted.
   const nominatedNode = cluster.node(pending.pod.status?.nominatedNodeName ?? '')
   if (nominatedNode !== undefined && judge(nominatedNode) === undefined) return { node: nominatedNode }
   const nodes = namedNodes(cluster, prepared.nodeNames)
@@ -155,7 +155,7 @@ async function bestOf(
   return nodes[best]
 }
 
-/** `0/3 nodes are available: …`. `last`: what preemption says. */
+/** `0/3 nodes are available: …`. `last`: the message of preemption. */
 export function fitMessage(nodeCount: number, { refusals, message }: Pick<Diagnosis, 'refusals' | 'message'>, last?: string): string {
   const counts = new Map<string, number>()
   for (const { reasons } of refusals.values()) for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1)

@@ -1,11 +1,11 @@
-// NodeState: a node with the sums of its pods. Filters judge a copy with other pods, for preemption and nominated pods.
+// NodeState: a node with its pods and their summed requests. Preemption and nominated pods are tried on a copy.
 
 import type { Labels } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import type { Node, Taint } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { type Amounts, addAmounts, amountOf, amountsOf } from './amounts.js'
 import type { PodShape } from './pod-shape.js'
 
-export interface NodeFacts {
+interface NodeFacts {
   readonly labels: Labels
   readonly taints: readonly Taint[]
   readonly isUnschedulable: boolean
@@ -22,7 +22,7 @@ export interface PlacedPod {
   readonly startMs?: number | undefined
 }
 
-export interface ShapeCount {
+interface ShapeCount {
   readonly total: number
   readonly terminating: number
 }
@@ -49,7 +49,7 @@ export class NodeState {
   facts: NodeFacts = missing
   /** False: pods name this node, but there is no such Node. */
   exists = false
-  /** The node as it is, if this one is a copy. */
+  /** Original of a copy. */
   readonly base: NodeState | undefined
   readonly pods: Map<string, PlacedPod>
   readonly shapes: Map<PodShape, ShapeCount>

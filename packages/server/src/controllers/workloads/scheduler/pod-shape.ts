@@ -8,6 +8,7 @@ import {
 } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { RecentMap } from '@cluster-apiserver/api/base/recent-map.js'
 import type { Pod, PodAffinityTerm, Volume } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import { claimNamesOf } from '../kit/pod-state.js'
 import { type Amounts, addAmounts, amountOf, amountsOf, raiseAmounts } from './amounts.js'
 
 export interface HostPort {
@@ -37,7 +38,7 @@ export interface PodShape {
   readonly labels: Labels
   readonly priority: number
   readonly requests: Amounts
-  /** Requests with a small amount for containers that ask for none, for scores. */
+  /** Requests for scores: a container without a request counts with a default amount. */
   readonly scoredCpu: number
   readonly scoredMemory: number
   readonly ports: readonly HostPort[]
@@ -64,7 +65,8 @@ export class PodShapes {
   }
 }
 
-function facts({ metadata, spec }: Pod): readonly unknown[] {
+function facts(pod: Pod): readonly unknown[] {
+  const { metadata, spec } = pod
   return [
     metadata?.namespace,
     metadata?.labels,
@@ -74,7 +76,7 @@ function facts({ metadata, spec }: Pod): readonly unknown[] {
     spec?.overhead,
     spec?.affinity?.podAffinity,
     spec?.affinity?.podAntiAffinity,
-    claimsOf({ metadata, spec } as Pod),
+    claimNamesOf(pod),
     disksOf(spec?.volumes),
   ]
 }
@@ -91,7 +93,7 @@ export function podShape(pod: Pod): PodShape {
     scoredMemory: scoredAmount(pod, 'memory', defaultMemory),
     ports: portsOf(pod),
     affinities: affinitiesOf(pod, namespace),
-    claims: claimsOf(pod),
+    claims: claimNamesOf(pod),
     disks: disksOf(spec?.volumes),
   }
 }
@@ -128,13 +130,6 @@ const portsOf = ({ spec }: Pod): readonly HostPort[] =>
   )
 
 export const anyAddress = '0.0.0.0'
-
-/** Names of the claims that a pod uses; those of ephemeral volumes are derived. */
-export const claimsOf = ({ metadata, spec }: Pod): readonly string[] =>
-  (spec?.volumes ?? []).flatMap((volume) => {
-    if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName ?? ''
-    return volume.ephemeral === undefined ? [] : `${metadata?.name}-${volume.name}`
-  })
 
 const disksOf = (volumes: readonly Volume[] = []): readonly Volume[] =>
   volumes.filter(

@@ -1,4 +1,4 @@
-// Tests of preemption: who must go, from which node, and what is said if nobody can.
+// Tests of preemption: the victims, their node, and the message if there are none.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -13,12 +13,12 @@ export interface PreemptionContext {
   /** Undefined: the pod was refused before any node was judged. */
   readonly judge: NodeFilter | undefined
   readonly budgets: () => readonly PodDisruptionBudget[]
-  /** Start of pods that did not start. */
+  /** Start time of pods that have not started. */
   readonly nowMs: number
   readonly budget: TurnBudget
 }
 
-export type Preemption =
+type Preemption =
   | { readonly node: string; readonly victims: readonly string[] }
   /** `clears`: a nominated node of the pod no longer helps. */
   | { readonly message: string; readonly clears: boolean }

@@ -1,4 +1,4 @@
-// Random histories of nodes and pods, with restarts: no node ever gets more than it has, and at the end no pod waits that some node could take.
+// Random histories of nodes and pods, with restarts: no node is ever beyond its capacity, and at the end no pod waits that fits some node.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -123,7 +123,7 @@ class History {
     return leaving.length > 0
   }
 
-  /** Pods that wait although some node could take them, perhaps instead of pods of lower priority. */
+  /** Pods that wait although they fit some node, perhaps after a preemption. */
   forgotten(): readonly string[] {
     const forgotten: string[] = []
     for (const pod of this.pods) {

@@ -1,5 +1,5 @@
-// The scheduler: gives each pod of its name a node. One key of the work queue stands for the whole queue of pods, because decisions are
-// made one after another; bindings are written at the same time.
+// The scheduler: assigns a node to each pod with its schedulerName. One key of the work queue stands for the whole queue of pods, because
+// decisions are made one after another; bindings are written concurrently.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
@@ -379,7 +379,7 @@ const noPlugins: ReadonlySet<string> = new Set()
 const anyChange: ReadonlySet<string> = new Set(['*'])
 const noNodes: FailureReport = { reason: 'Unschedulable', message: 'no nodes available to schedule pods', nominatedNode: '' }
 
-/** A change of the status alone is mostly the scheduler's own. */
+/** False if only the status changed: most such changes are writes of the scheduler itself. */
 function isUpdated(before: Pod, after: Pod): boolean {
   const essence = ({ metadata, spec }: Pod): unknown => {
     const { resourceVersion: _, managedFields: __, generation: ___, ...rest } = metadata ?? {}

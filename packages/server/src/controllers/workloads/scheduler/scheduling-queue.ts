@@ -6,7 +6,7 @@ const maxBackOffMs = 10_000
 /** A failed pod is tried again after this time even if nothing changed. */
 const maxWaitMs = 300_000
 
-export interface QueuedPod {
+interface QueuedPod {
   readonly key: string
   readonly priority: number
   /** `taken`: a decision or its writes are under way. */
@@ -82,7 +82,7 @@ export class SchedulingQueue {
     if (pod?.state === 'waiting') this.#enter(pod, dueMs(pod) > this.#now() ? 'backOff' : 'active')
   }
 
-  /** Activates pods whose back-off has passed, and pods that wait for very long. */
+  /** Activates pods whose back-off has passed, and pods that have waited for `maxWaitMs`. */
   release(): void {
     const nowMs = this.#now()
     for (const pod of this.#backOff) if (dueMs(pod) <= nowMs) this.#enter(pod, 'active')

@@ -79,7 +79,7 @@ const completes: Behaviour = { ...runsOn, exitAfterMs: 0, laterExitAfterMs: 0 }
 /** Containers of Jobs run for a second. */
 const worksForASecond: Behaviour = { ...runsOn, exitAfterMs: 1000, laterExitAfterMs: 1000 }
 
-export interface SimulatedContainer {
+interface SimulatedContainer {
   readonly name: string
   readonly image: string
   readonly isInit: boolean

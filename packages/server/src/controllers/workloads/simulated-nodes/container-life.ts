@@ -5,7 +5,7 @@ import type { ContainerStatus } from '@cluster-apiserver/api/resources/core/v1.s
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { Behaviour } from './behaviour.js'
 
-/** Local state of a container that its status does not tell. Lost at a restart of the server. */
+/** Local state of a container that its status does not contain. Lost at a restart of the server. */
 export interface ContainerMemory {
   /** Time of the last start or exit in milliseconds; statuses have whole seconds. */
   atMs?: number
@@ -36,7 +36,7 @@ export interface ContainerEvent {
   readonly message: string
 }
 
-export interface ContainerOutput {
+interface ContainerOutput {
   readonly status: ContainerStatus
   readonly memory: ContainerMemory
   readonly events: readonly ContainerEvent[]

@@ -6,13 +6,13 @@ import type { ControllerParts } from '../../framework/controller.js'
 import { readObject } from '../kit/workload-parts.js'
 import { behaviourOf, type Rule } from './behaviour.js'
 
-export interface LogLine {
+interface LogLine {
   /** Time in whole seconds. */
   readonly time: string
   readonly text: string
 }
 
-export interface LogRequest {
+interface LogRequest {
   readonly namespace: string
   readonly name: string
   readonly container: string
@@ -26,7 +26,7 @@ interface Run {
 }
 
 /** `rulesOf`: rules of the file and of the pod. */
-export function runOf(pod: Pod, container: string, isPrevious: boolean, rulesOf: (pod: Pod) => readonly Rule[]): Run {
+function runOf(pod: Pod, container: string, isPrevious: boolean, rulesOf: (pod: Pod) => readonly Rule[]): Run {
   const { status, metadata } = pod
   const find = (statuses: readonly ContainerStatus[] | undefined) => statuses?.find(({ name }) => name === container)
   const init = find(status?.initContainerStatuses)
@@ -56,7 +56,7 @@ function currentRun(status: ContainerStatus | undefined): NonNullable<ContainerS
 }
 
 /** Lines that the options `sinceTime`, `sinceSeconds` and `tailLines` select. */
-export function selectLines(lines: readonly LogLine[], query: URLSearchParams, nowMs: number): readonly LogLine[] {
+function selectLines(lines: readonly LogLine[], query: URLSearchParams, nowMs: number): readonly LogLine[] {
   const sinceSeconds = query.get('sinceSeconds')
   const sinceMs = sinceSeconds === null ? Date.parse(query.get('sinceTime') ?? '') : nowMs - Number(sinceSeconds) * 1000
   const recent = Number.isNaN(sinceMs) ? lines : lines.filter(({ time }) => Date.parse(time) >= sinceMs)

@@ -14,7 +14,7 @@ export interface CommandScript {
   readonly echoesStdin: boolean
 }
 
-export interface HttpScript {
+interface HttpScript {
   /** May end in `*`. */
   readonly path: string
   readonly status: number

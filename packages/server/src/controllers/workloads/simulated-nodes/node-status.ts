@@ -15,15 +15,13 @@ export interface SimulatedNode {
   readonly isSilent: boolean
 }
 
-/** `Silent`: the kubelet stops. `NotReady`: it reports that it is not ready. The others are conditions that become true. */
-export const nodeFailures = ['Silent', 'NotReady', 'DiskPressure', 'MemoryPressure', 'PIDPressure'] as const
-
+/** `Silent`, `NotReady` or the type of a condition; empty: the node has no failure. */
 export const failureOf = ({ metadata }: Node, identity: Identity): string => metadata?.annotations?.[annotationsOf(identity).failure] ?? ''
 
 export const isSimulated = ({ metadata }: Node, identity: Identity): boolean =>
   metadata?.annotations?.[annotationsOf(identity).node] === 'true'
 
-export interface StatusInput {
+interface StatusInput {
   readonly node: Node
   readonly identity: Identity
   readonly hostIP: string

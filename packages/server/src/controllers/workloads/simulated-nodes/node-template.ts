@@ -23,7 +23,7 @@ export interface NodeTemplate {
 export const annotationsOf = (identity: Identity) => ({
   /** On a node: it is simulated. */
   node: identity.label('node', 'simulation'),
-  /** On a simulated node: one of `nodeFailures`. */
+  /** On a simulated node: `Silent`, `NotReady`, `DiskPressure`, `MemoryPressure` or `PIDPressure`. */
   failure: identity.label('failure', 'simulation'),
   /** On a pod: rules of its containers. */
   behaviour: identity.label('behaviour', 'simulation'),

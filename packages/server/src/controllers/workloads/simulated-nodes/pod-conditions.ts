@@ -3,7 +3,7 @@
 import type { ContainerStatus, Pod, PodCondition } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 
-export interface PodContainers {
+interface PodContainers {
   readonly init: readonly ContainerStatus[]
   readonly regular: readonly ContainerStatus[]
 }
@@ -31,7 +31,7 @@ interface ConditionInput {
 
 type Wanted = Pick<PodCondition, 'status' | 'reason' | 'message'>
 
-/** The conditions of a kubelet in its order; conditions of others stay. Returns the same list if nothing changed. */
+/** The conditions of a kubelet in its order, then all other conditions. Returns the same list if nothing changed. */
 export function conditionsOf({ pod, containers, phase, nowMs }: ConditionInput): readonly PodCondition[] {
   const before = pod.status?.conditions ?? []
   const containersReady = readiness(containers.regular, phase)

@@ -23,7 +23,7 @@ export interface PodMemory {
   readonly isStopping: boolean
 }
 
-export interface PodInput {
+interface PodInput {
   readonly pod: Pod
   readonly rules: readonly Rule[]
   readonly memory: PodMemory | undefined
@@ -33,7 +33,7 @@ export interface PodInput {
   readonly nowMs: number
 }
 
-export interface PodOutput {
+interface PodOutput {
   /** Undefined if the status stays as it is. */
   readonly status: PodStatus | undefined
   readonly memory: PodMemory

@@ -8,7 +8,7 @@ import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { parsePodRules, type Rule } from './behaviour.js'
 import { annotationsOf } from './node-template.js'
 
-export interface PodRules {
+interface PodRules {
   readonly rules: readonly Rule[]
   /** Problem of the annotation, which then has no effect. */
   readonly problem?: string

@@ -45,7 +45,7 @@ interface SimulatedUsage extends PodMetricsSource {
 export function simulatedUsage(parts: ControllerParts, fileRules: readonly Rule[]): SimulatedUsage {
   const { engine, catalogs } = parts
   const budget: TurnBudget = budgetOf(parts.pacing ?? parts.timers)
-  /** Nodes whose kubelet can be reached. A metrics server knows no usage of others. */
+  /** Nodes whose kubelet can be reached: a metrics server has no usage of other nodes. */
   const readNodes = async (): Promise<ReadonlyMap<string, Node>> => {
     const resource = catalogs.current.find('', 'v1', 'nodes')
     const found = new Map<string, Node>()

@@ -1,4 +1,4 @@
-// What simulated kubelets keep of pods and nodes that are gone.
+// State that simulated kubelets keep of deleted pods and nodes.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

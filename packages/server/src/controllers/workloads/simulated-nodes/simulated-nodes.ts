@@ -76,7 +76,7 @@ class Kubelets {
   readonly #nodes = new Map<string, SimulatedNode>()
   readonly #unregistered: Map<string, Node>
   readonly #statusWrittenMs = new Map<string, number>()
-  /** Only of pods that wait for a time. */
+  /** Local state of the pods that have a timed change. */
   readonly #memories = new Map<string, PodMemory>()
   /** Undefined before the first use. */
   #addresses: PodAddresses | undefined

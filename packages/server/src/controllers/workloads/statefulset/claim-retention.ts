@@ -5,7 +5,7 @@ import type { StatefulSet } from '@cluster-apiserver/api/resources/apps/v1.schem
 import type { PersistentVolumeClaim, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 
 /** The objects that may own a claim, and whether the pod is to be removed by a scale-down. */
-export interface ClaimOwners {
+interface ClaimOwners {
   readonly set: StatefulSet
   readonly pod: Pod
   readonly isScaledDown: boolean

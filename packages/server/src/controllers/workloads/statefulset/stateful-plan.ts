@@ -25,7 +25,7 @@ export type Step =
     }
   | { readonly action: 'create'; readonly ordinal: number; readonly revision: string; readonly counts: Counts }
 
-export interface StatefulPlan {
+interface StatefulPlan {
   readonly initial: Counts
   readonly steps: readonly Step[]
   /** True if a pod cannot be created before its old claim is deleted. */

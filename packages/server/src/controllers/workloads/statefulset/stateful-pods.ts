@@ -6,7 +6,7 @@ import type { PersistentVolumeClaim, Pod, PodTemplateSpec, Volume } from '@clust
 import { type PodOwner, podOfTemplate } from '../kit/pod-control.js'
 
 /** Label with the name of the pod's ControllerRevision. */
-export const revisionLabel = 'controller-revision-hash'
+const revisionLabel = 'controller-revision-hash'
 
 export const revisionOfPod = ({ metadata }: Pod): string => metadata?.labels?.[revisionLabel] ?? ''
 

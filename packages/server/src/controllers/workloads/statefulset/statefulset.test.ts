@@ -162,7 +162,7 @@ const claimTemplate = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 }
 
-test('claims are owned by the set, by a removed pod, or by nobody', async () => {
+test('claims are owned by the set, by a removed pod, or have no owner', async () => {
   const cluster = await workloadCluster(['statefulset'], ['StatefulSetAutoDeletePVC'])
   const persistentVolumeClaimRetentionPolicy = { whenDeleted: 'Delete', whenScaled: 'Delete' }
   const volumeClaimTemplates = [claimTemplate]

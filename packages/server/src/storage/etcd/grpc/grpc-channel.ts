@@ -2,6 +2,7 @@
 
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { GrpcError, grpcCodes } from './grpc-error.js'
 
 interface ChannelOptions {
@@ -151,7 +152,7 @@ export class GrpcChannel {
       try {
         readFrames(chunk)
       } catch (error) {
-        this.close(error instanceof Error ? error.message : String(error))
+        this.close(errorMessage(error))
       }
     })
     stream.on('end', endIfStatusKnown)

@@ -3,6 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { isUnchangedSinceShutdown, writeShutdownMarker } from '../../lmdb/clean-shutdown-marker.js'
 import { createDiskSpace, type DiskSpace } from '../../lmdb/disk-space.js'
@@ -101,7 +102,7 @@ function lockMirrorFolder(folder: string): FolderLock {
     return lockFolder(folder)
   } catch (error) {
     if (error instanceof StorageRefusedError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorMessage(error)
     throw new StorageRefusedError(`the folder ${folder} cannot be used for the mirror of etcd, ${reason}`)
   }
 }

@@ -131,7 +131,7 @@ function judge(incoming: Incoming, counted: Counted, node: NodeState) {
   const { affinity, antiAffinity, shape } = incoming
   if (affinity.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return affinityRefusal
   if (affinity.some(({ topologyKey }) => countOf('affinity', topologyKey) <= 0)) {
-    // The first pod of a group that wants to be together.
+    // The first pod of a group whose pods have affinity to each other fits any node with the topology keys.
     const isFirst = counted.affinity.total + change.affinity.total === 0 && affinity.every((term) => matches(term, shape))
     if (!isFirst) return affinityRefusal
   }
@@ -141,7 +141,7 @@ function judge(incoming: Incoming, counted: Counted, node: NodeState) {
   return undefined
 }
 
-/** `labels`: of the pod's namespace; undefined: the selectors of namespaces are resolved to names. */
+/** `labels`: labels of the pod's namespace; undefined if the term has its namespace selector resolved to names. */
 const matches = (
   { namespaces, namespaceSelector, selector }: AffinityTerm,
   { namespace, labels: own }: PodShape,

@@ -1,9 +1,9 @@
 // Volume limits: NodeVolumeLimits counts the volumes of a CSI driver on a node (limit in CSINode), three others the disks of old drivers.
 
 import type { PersistentVolumeSpec, Volume } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import { classNameOf } from '../../persistent-volume/volume-annotations.js'
 import type { NodeState } from '../node-state.js'
 import type { PodShape } from '../pod-shape.js'
-import { classOfClaim } from './claim-class.js'
 import { type Cluster, type Plugin, refuse } from './plugin.js'
 
 const refusal = refuse('node(s) exceed max volume count')
@@ -63,7 +63,7 @@ function csiVolumesOf({ claims, namespace }: PodShape, { volumes, identity }: Cl
     const csi = volumes.volume(claim.spec?.volumeName ?? '')?.spec?.csi
     if (csi?.driver !== undefined) found.set(`${csi.driver}/${csi.volumeHandle}`, csi.driver)
     else if ((claim.spec?.volumeName ?? '') === '') {
-      const provisioner = volumes.storageClass(classOfClaim(claim, identity))?.provisioner
+      const provisioner = volumes.storageClass(classNameOf(identity, claim))?.provisioner
       if (provisioner !== undefined) found.set(`${provisioner}/claim/${namespace}/${name}`, provisioner)
     }
   }

@@ -5,9 +5,9 @@ import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { StorageClass } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 import { matchesNodeSelector } from '../../kit/node-selector.js'
+import { classNameOf, isFullyBound } from '../../persistent-volume/volume-annotations.js'
 import { amountOf } from '../amounts.js'
 import type { NodeState } from '../node-state.js'
-import { classOfClaim, isFullyBound } from './claim-class.js'
 import type { Cluster, PendingPod, Plugin, Preparation } from './plugin.js'
 
 const reasons = {
@@ -32,7 +32,7 @@ export const volumeBinding: Plugin = {
     if (refused !== undefined) return { refused }
     const claims = claimsOfPod(pending, cluster)
     if (claims.immediate.length > 0) return { refused: 'pod has unbound immediate PersistentVolumeClaims' }
-    const classless = claims.waiting.find((claim) => classOfClaim(claim, cluster.identity) === '')
+    const classless = claims.waiting.find((claim) => classNameOf(cluster.identity, claim) === '')
     if (classless !== undefined) return { failed: `no class for claim "${classless.metadata?.namespace}/${classless.metadata?.name}"` }
     return {
       filter: (node) => {
@@ -66,8 +66,8 @@ function problemOf(pod: Pod, { volumes, identity }: Cluster): string | undefined
     if (claim.metadata?.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`
     if (isEphemeral && claim.metadata?.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) !== true)
       return `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`
-    if (!isFullyBound(claim, identity)) {
-      const className = classOfClaim(claim, identity)
+    if (!isFullyBound(identity, claim)) {
+      const className = classNameOf(identity, claim)
       const storageClass = volumes.storageClass(className)
       if (storageClass !== undefined && storageClass.volumeBindingMode === undefined)
         return `VolumeBindingMode not set for StorageClass "${className}"`
@@ -91,8 +91,8 @@ function claimsOfPod({ shape: { claims, namespace } }: PendingPod, { volumes, id
   for (const name of claims) {
     const claim = volumes.claim(namespace, name)
     if (claim === undefined) continue
-    const mode = volumes.storageClass(classOfClaim(claim, identity))?.volumeBindingMode
-    if (isFullyBound(claim, identity)) bound.push(claim)
+    const mode = volumes.storageClass(classNameOf(identity, claim))?.volumeBindingMode
+    if (isFullyBound(identity, claim)) bound.push(claim)
     else if (mode === 'WaitForFirstConsumer' && (claim.spec?.volumeName ?? '') === '') waiting.push(claim)
     else immediate.push(claim)
   }
@@ -159,7 +159,7 @@ interface Place {
 /** The volume that names this claim, or the smallest available one that satisfies it and reaches the node. */
 function findVolume(claim: PersistentVolumeClaim, { volumes, identity }: Cluster, place: Place): PersistentVolume | undefined {
   const { node, isTaken } = place
-  const className = classOfClaim(claim, identity)
+  const className = classNameOf(identity, claim)
   const bytes = requestedBytes(claim)
   const { accessModes = [], selector, volumeMode = 'Filesystem' } = claim.spec ?? {}
   const compiled = selector === undefined ? undefined : fromSelectorObject(selector)
@@ -187,7 +187,7 @@ const isSmaller = (a: PersistentVolume, b: PersistentVolume): boolean =>
 
 function provisionProblem(claim: PersistentVolumeClaim, cluster: Cluster, node: NodeState): 'nothing' | 'noSpace' | undefined {
   const { volumes, identity } = cluster
-  const storageClass = volumes.storageClass(classOfClaim(claim, identity))
+  const storageClass = volumes.storageClass(classNameOf(identity, claim))
   const provisioner = storageClass?.provisioner ?? ''
   if (storageClass === undefined || provisioner === '' || provisioner === identity.label('no-provisioner')) return 'nothing'
   if (!allowsTopology(storageClass, node)) return 'nothing'
@@ -200,7 +200,7 @@ const allowsTopology = ({ allowedTopologies = [] }: StorageClass, { labels }: No
     matchLabelExpressions.every(({ key = '', values = [] }) => values.includes(labels[key] ?? '\0')),
   )
 
-/** Only drivers that publish their capacity are asked. */
+/** True unless the driver publishes its capacity, and no published capacity is large enough. */
 function hasCapacity(claim: PersistentVolumeClaim, storageClass: StorageClass, { volumes }: Cluster, { labels }: NodeState): boolean {
   if (volumes.csiDriver(storageClass.provisioner ?? '')?.spec?.storageCapacity !== true) return true
   const bytes = requestedBytes(claim)

@@ -1,7 +1,7 @@
 // VolumeZone: volumes with labels of a zone or region must be in the node's.
 
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
-import { classOfClaim } from './claim-class.js'
+import { classNameOf } from '../../persistent-volume/volume-annotations.js'
 import { type Plugin, type Refusal, refuseFinally } from './plugin.js'
 
 const refusal = refuseFinally('node(s) had no available volume zone')
@@ -30,7 +30,7 @@ export const volumeZone: Plugin = {
           }
         continue
       }
-      const className = classOfClaim(claim, identity)
+      const className = classNameOf(identity, claim)
       if (className === '') problem ??= refuseFinally('PersistentVolumeClaim had no pv name and storageClass name')
       else if (volumes.storageClass(className)?.volumeBindingMode !== 'WaitForFirstConsumer')
         problem ??= refuseFinally('PersistentVolume had no name')

@@ -24,19 +24,19 @@ const dictionaryEnd =
   'Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,' +
   'text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
-function uint32(value: number): Buffer {
+export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value)
   return bytes
 }
 
 /** Compression dictionary of SPDY/3: words, each after its length. */
-const dictionary = Buffer.concat([
+export const dictionary = Buffer.concat([
   ...dictionaryWords.flatMap((word) => [uint32(word.length), Buffer.from(word)]),
   Buffer.from(dictionaryEnd),
 ])
 
-export type StreamHeaders = { readonly [name: string]: string | undefined }
+type StreamHeaders = { readonly [name: string]: string | undefined }
 
 const frameTypes = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 }
 const fin = 1

@@ -9,7 +9,7 @@ const maxMessageBytes = 1 << 20
 /** Number of the channel that ends another one, in version 5 of the subprotocol. */
 const closeChannel = 255
 
-export class Channel extends Duplex {
+class Channel extends Duplex {
   readonly #send: (bytes: Buffer, done: (error?: Error | null) => void) => void
   readonly #onRead: () => void
   isFull = false
