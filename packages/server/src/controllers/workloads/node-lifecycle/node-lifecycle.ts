@@ -81,7 +81,7 @@ function keysOfNode({ nodes }: NodeResources, { stored, type, previous }: Change
 function keysOfPod({ engine }: WorkloadParts, { nodes, pods }: NodeResources, { stored, type, previous }: Change): readonly string[] {
   const nodeName = nodeNameOf(pods, stored)
   if (nodeName === '') return []
-  const node = engine.store.read({ resource: nodes, namespace: '', name: nodeName })
+  const node = engine.store.readCached({ resource: nodes, namespace: '', name: nodeName })
   if (node === undefined) return []
   const isAssigned = type !== 'DELETED' && (previous === undefined || nodeNameOf(pods, previous) === '')
   const ready = isAssigned ? readyConditionOf(node.decode(nodes) as Node) : undefined

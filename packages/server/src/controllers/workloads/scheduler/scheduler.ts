@@ -177,7 +177,8 @@ class Scheduler {
   #podChanged(pods: Resource, { object, type, previous }: SourceChange): string | undefined {
     const { namespace, name } = partsOf(pods, object.key)
     const key = `${namespace}/${name}`
-    const pod = type === 'DELETED' ? undefined : (object.decode(pods) as Pod)
+    // Cached: the decision, the binding and the kubelet read the pod next.
+    const pod = type === 'DELETED' ? undefined : readObject<Pod>(this.#parts, { resource: pods, namespace, name })
     const isQueued = this.#queue.has(key)
     const before = this.#index.nodeOf(key)
     this.#applyPod(key, pod)

@@ -2,6 +2,7 @@
 // default ones, which only score.
 
 import { type CompiledLabelSelector, fromRequirements, fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import type { Pod, TopologySpreadConstraint } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { matchesNodeAffinity } from '../../kit/node-selector.js'
 import { schedulingEffects, untoleratedTaint } from '../../kit/tolerations.js'
@@ -168,10 +169,11 @@ function scoresOf(constraints: readonly Constraint[], { pending, cluster, nodes,
   const hasKeys = (node: NodeState): boolean => constraints.every(({ topologyKey }) => node.labels[topologyKey] !== undefined)
   const isIgnored = (node: NodeState): boolean => !isDefault && !hasKeys(node)
   const taking = nodes.filter((node) => !isIgnored(node))
+  const shapesOf = new Map<CompiledLabelSelector, readonly PodShape[]>()
   const parts = constraints.map((constraint) => {
     const { topologyKey, selector, includes } = constraint
     const counts = new Map<string, number>()
-    const shapes = matchingShapes(cluster, selector, namespace)
+    const shapes = getOrInsert(shapesOf, selector, () => matchingShapes(cluster, selector, namespace))
     if (topologyKey !== hostname) {
       for (const node of taking) counts.set(node.labels[topologyKey] ?? '', 0)
       for (const node of cluster.nodes) {
