@@ -197,15 +197,15 @@ function failedPullsIn(rule: Unknowns): number | undefined {
   return integerIn(mappingIn(rule, 'imagePull') ?? {}, 'failures')
 }
 
-/** Each flip is a write. */
-const minFlipMs = 100
+/** Each flip is a write. Probes of a kubelet have this minimum period, too. */
+const minFlipMs = 1000
 
 function flipsIn(rule: Unknowns): Behaviour['flips'] {
   const readyForMs = durationIn(rule, 'readyFor')
   const unreadyForMs = durationIn(rule, 'unreadyFor')
   if (readyForMs === undefined && unreadyForMs === undefined) return undefined
   if (readyForMs === undefined || unreadyForMs === undefined) throw new Error('readyFor: readyFor and unreadyFor need each other')
-  if (Math.min(readyForMs, unreadyForMs) < minFlipMs) throw new Error(`readyFor: readyFor and unreadyFor must be at least ${minFlipMs} ms`)
+  if (Math.min(readyForMs, unreadyForMs) < minFlipMs) throw new Error(`readyFor: readyFor and unreadyFor must be at least ${minFlipMs / 1000} s`)
   return { readyForMs, unreadyForMs }
 }
 

@@ -202,7 +202,7 @@ for (const [text, message] of [
   [{ delay: '1s' }, /the rule: delay: unknown field; known are containers,/],
   [[{}, { exitCode: -1 }], /\[1\]: exitCode: must be a whole number/],
   [{ readyFor: '1s' }, /readyFor and unreadyFor need each other/],
-  [{ readyFor: '1ns', unreadyFor: '1ns' }, /readyFor and unreadyFor must be at least 100 ms/],
+  [{ readyFor: '1ns', unreadyFor: '1ns' }, /readyFor and unreadyFor must be at least 1 s/],
   [{ exitCode: 1e300 }, /exitCode: must be at most 255/],
   [Array(101).fill({}), /must have at most 100 rules/],
   [{ usage: { memory: '-1Gi' } }, /usage.memory: must not be negative/],
