@@ -1,4 +1,4 @@
-// The dialog that deletes an object: shows what would go along, and what happens to it.
+// The dialog that deletes an object: shows its dependents, and whether they are deleted or orphaned.
 
 import type { DynamicObject, PropagationPolicy } from '@cluster-apiserver/client/browser.js'
 import { useState } from 'preact/hooks'

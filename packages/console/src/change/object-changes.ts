@@ -78,7 +78,7 @@ export function findConflicts(mine: Patch, theirs: Patch | undefined, owners: Fi
   })
 }
 
-/** Values by path. Two paths overlap if one is the other, or leads to it. */
+/** Values by path. Two paths overlap if they are equal or one is a prefix of the other. */
 class PathIndex<Value> {
   private readonly exact = new Map<string, Value>()
   private readonly inside = new Map<string, Value[]>()

@@ -1,5 +1,6 @@
 // Sends changes of objects, each with an undo for a minute.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import {
   type ApiObject,
   type Collection,
@@ -55,7 +56,7 @@ function offerUndo({
     run: () => {
       patchAt(collection, after, reverse, false).then(
         () => showNotice(`${name}: undone`),
-        (thrown: unknown) => showNotice(`${name} cannot be undone: ${messageOf(thrown)}`),
+        (thrown: unknown) => showNotice(`${name} cannot be undone: ${errorMessage(thrown)}`),
       )
     },
   })
@@ -73,7 +74,7 @@ interface Deletion {
   readonly propagationPolicy: PropagationPolicy
 }
 
-/** The undo creates the object again: with a new uid, and without what the deletion took along. */
+/** The undo creates the object again: with a new uid, and without the dependents that were deleted with it. */
 export async function sendDelete({ collection, object, propagationPolicy }: Deletion): Promise<void> {
   const { name = '', uid, finalizers = [] } = object.metadata ?? {}
   await collection.delete(name, { propagationPolicy, ...(uid === undefined ? {} : { preconditions: { uid } }) })
@@ -87,7 +88,7 @@ export async function sendDelete({ collection, object, propagationPolicy }: Dele
     run: () => {
       collection.create(recreated(object), { fieldManager }).then(
         () => showNotice(`${title} created again`),
-        (thrown: unknown) => showNotice(`${title} cannot be created again: ${messageOf(thrown)}`),
+        (thrown: unknown) => showNotice(`${title} cannot be created again: ${errorMessage(thrown)}`),
       )
     },
   })
@@ -105,8 +106,6 @@ function recreated({ metadata, status: _, ...rest }: DynamicObject): DynamicObje
   return { ...rest, metadata: kept } as DynamicObject
 }
 
-export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
-
 /** The lines of a YAML text that an error of the server or of the YAML reader is about; empty if it names none. */
 export function problemsOf(thrown: unknown, text: string): readonly Problem[] {
   const lines = scanYaml(text)
@@ -120,6 +119,6 @@ export function problemsOf(thrown: unknown, text: string): readonly Problem[] {
     return [...causes, ...unknown].flatMap(({ field, message }) => at(field, message))
   }
   if (isClientError(thrown)) return []
-  const line = /\bline (\d+):/.exec(messageOf(thrown))?.[1]
-  return line === undefined ? [] : [{ line: Math.max(0, Number(line) - 1), message: messageOf(thrown) }]
+  const line = /\bline (\d+):/.exec(errorMessage(thrown))?.[1]
+  return line === undefined ? [] : [{ line: Math.max(0, Number(line) - 1), message: errorMessage(thrown) }]
 }

@@ -1,12 +1,13 @@
 // The page that creates an object: a form made of the schema and the YAML next to it, in step, beginning with an example.
 
 import type { Json } from '@cluster-apiserver/api/api/object.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { readYaml } from '@cluster-apiserver/api/codec/yaml/read-yaml.js'
 import { writeYaml } from '@cluster-apiserver/api/codec/yaml/write-yaml.js'
 import type { Collection, DynamicObject, ServedResource } from '@cluster-apiserver/client/browser.js'
 import { useMemo, useState } from 'preact/hooks'
 import { fieldManager } from '../change/object-changes.js'
-import { messageOf, problemsOf } from '../change/send-change.js'
+import { problemsOf } from '../change/send-change.js'
 import { ExplainedEditor } from '../editor/explained-editor.js'
 import type { KindSchema } from '../editor/kind-schema.js'
 import type { Problem } from '../editor/problem-lines.js'
@@ -169,7 +170,7 @@ function offerUndo(collection: Collection, { kind, metadata }: DynamicObject): v
     run: () => {
       collection.delete(name, { preconditions: { uid } }).then(
         () => showNotice(`${title} deleted again`),
-        (thrown: unknown) => showNotice(`${title} cannot be deleted: ${messageOf(thrown)}`),
+        (thrown: unknown) => showNotice(`${title} cannot be deleted: ${errorMessage(thrown)}`),
       )
     },
   })

@@ -17,7 +17,7 @@ interface ObjectFormProps {
 
 const FormContext = createContext<ObjectFormProps | undefined>(undefined)
 
-/** The YAML shows the rest of longer lists and maps. */
+/** Maximum number of items that the form shows; the YAML shows the rest. */
 const maxShownItems = 50
 const maxDescriptionCharacters = 300
 

@@ -19,9 +19,9 @@ interface Level {
   step: string | number
 }
 
-/** The lines of longer texts after these characters have no path. */
+/** Maximum length of a text that is scanned; lines beyond have no path. */
 const maxCharacters = 300_000
-/** Longer lines have no key: texts in quotes. */
+/** Maximum length of a key. */
 const maxKeyCharacters = 300
 const blockScalar = /^[|>][-+\d]*(?:\s+#.*)?$/
 const keyPattern = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#&*!|>'"%@`{}[\],?:][^:#]*):(?:\s|$)/

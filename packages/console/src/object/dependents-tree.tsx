@@ -9,7 +9,7 @@ import type { Found, Related } from './related-objects.js'
 
 const maxDepth = 8
 const maxShown = 200
-/** Objects of a tree in all. */
+/** Maximum number of objects in a tree. */
 const maxTree = 2000
 
 interface DependentsTreeProps {

@@ -1,7 +1,7 @@
 // The link from a request that an admission policy denied to the page that tries its object.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Operation } from '@cluster-apiserver/api/resources/admissionregistration/policy/match-rules.js'
-import { messageOf } from '../change/send-change.js'
 import { useSession } from '../session/session-context.js'
 import { routeTo } from '../shell/route.js'
 import { keepDraft } from './draft.js'
@@ -18,7 +18,7 @@ const denial = /\bValidatingAdmissionPolicy '[^']+'.* denied request: /
 /** Nothing for other errors. */
 export function PolicyDenial({ error, object, operation }: PolicyDenialProps) {
   const session = useSession()
-  if (!denial.test(messageOf(error))) return null
+  if (!denial.test(errorMessage(error))) return null
   return (
     <p>
       <a href={routeTo(['policies'])} onClick={() => keepDraft(session, { object, operation })}>

@@ -1,5 +1,6 @@
 // The last requests of this tab, without credentials, for the page that shows them as commands.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { SocketRequest, Transport, TransportRequest, TransportResponse } from '@cluster-apiserver/client/browser.js'
 
 export interface RecordedRequest {
@@ -83,7 +84,7 @@ export class RecordingTransport implements Transport {
       if (response.status === 401) this.onUnauthorized()
       return response
     } catch (thrown) {
-      recorded.error = thrown instanceof Error ? thrown.message : String(thrown)
+      recorded.error = errorMessage(thrown)
       recorded.isCancelled = request.signal?.aborted === true
       throw thrown
     } finally {

@@ -1,5 +1,6 @@
 // The sign-in page, and the sign-in by a one-time code in the address, which `clusterctl console` opens.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { isUnauthorized } from '@cluster-apiserver/client/browser.js'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
@@ -83,4 +84,4 @@ export function SignIn({ message, open }: SignInProps) {
 }
 
 export const signInProblem = (thrown: unknown): string =>
-  isUnauthorized(thrown) ? 'The server does not accept this token.' : thrown instanceof Error ? thrown.message : String(thrown)
+  isUnauthorized(thrown) ? 'The server does not accept this token.' : errorMessage(thrown)

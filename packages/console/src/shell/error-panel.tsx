@@ -1,5 +1,6 @@
 // Shows an error of the server or of the connection; a refusal with a link to its explanation.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { StatusError } from '@cluster-apiserver/client/browser.js'
 import { readRefusal } from '../understand/rbac-rules.js'
 import { routeTo } from './route.js'
@@ -11,7 +12,7 @@ interface ErrorPanelProps {
 
 export function ErrorPanel({ error, title }: ErrorPanelProps) {
   const status = error instanceof StatusError ? error : undefined
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorMessage(error)
   const refusal = status?.code === 403 ? readRefusal(message) : undefined
   return (
     <div class="problem" role="alert">

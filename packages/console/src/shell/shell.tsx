@@ -33,7 +33,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
   })
   useShortcuts(() => {
     setShowsKinds(true)
-    // After the list is shown.
+    // The input is visible from the next frame on.
     requestAnimationFrame(() => filter.current?.select())
   })
   return (

@@ -22,7 +22,7 @@ export interface Row {
   readonly cells: readonly unknown[]
   readonly createdMs: number
   readonly isTerminating: boolean
-  /** When a watch event last changed the row; undefined: not since it was listed. */
+  /** When a watch event last changed the row; undefined if none has. */
   readonly changedMs: number | undefined
 }
 

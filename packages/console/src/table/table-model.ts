@@ -5,7 +5,7 @@ import { RowOrder, type SortOrder } from './row-order.js'
 
 /** Rows do not move while the user points, types or scrolls in the table, and for this long after. */
 const readingMs = 1500
-/** More changes of a paused table are shown, to bound its memory. */
+/** Maximum number of changes that a paused table holds back; then they are shown, to bound its memory. */
 const maxWaiting = 50_000
 
 export class TableModel implements TableListener {

@@ -24,7 +24,7 @@ const stateTexts: { readonly [State in TableState]: string } = {
   failed: 'stopped',
 }
 
-/** Ages are computed again. */
+/** Interval at which ages are computed again. */
 const tickMs = 5000
 
 export function TablePage({ resource, query }: TablePageProps) {

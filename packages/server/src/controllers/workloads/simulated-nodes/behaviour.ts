@@ -205,7 +205,8 @@ function flipsIn(rule: Unknowns): Behaviour['flips'] {
   const unreadyForMs = durationIn(rule, 'unreadyFor')
   if (readyForMs === undefined && unreadyForMs === undefined) return undefined
   if (readyForMs === undefined || unreadyForMs === undefined) throw new Error('readyFor: readyFor and unreadyFor need each other')
-  if (Math.min(readyForMs, unreadyForMs) < minFlipMs) throw new Error(`readyFor: readyFor and unreadyFor must be at least ${minFlipMs / 1000} s`)
+  if (Math.min(readyForMs, unreadyForMs) < minFlipMs)
+    throw new Error(`readyFor: readyFor and unreadyFor must be at least ${minFlipMs / 1000} s`)
   return { readyForMs, unreadyForMs }
 }
 
