@@ -33,6 +33,8 @@ const maxAhead = 16
 interface Result {
   /** CPU time of all processes of the server. */
   readonly serverMicros: number
+  /** CPU time of the primary, which is the only process without workers. */
+  readonly primaryMicros: number
   /** CPU time of the busiest process. */
   readonly busiestMicros: number
   readonly clientMicros: number
@@ -157,6 +159,7 @@ class Measurement {
     const units = watchers === undefined ? latencies.length : watchers.frames - framesBefore
     return {
       serverMicros: sum(used) / units,
+      primaryMicros: (used[0] ?? 0) / units,
       busiestMicros: Math.max(...used) / units,
       clientMicros: (client.user + client.system) / units,
       perSecond: (units / elapsedMs) * 1000,
@@ -194,14 +197,15 @@ for (const task of tasks) {
 
 const cores = availableParallelism()
 console.log(
-  `| request | workers | server CPU | busiest process | client CPU | requests/s with the client | capacity of ${cores} cores | median latency |`,
+  `| request | workers | server CPU | primary | busiest process | client CPU | requests/s with the client | capacity of ${cores} cores | median latency |`,
 )
-console.log('|---|---:|---:|---:|---:|---:|---:|---:|')
+console.log('|---|---:|---:|---:|---:|---:|---:|---:|---:|')
 for (const [key, all] of results) {
   const column = (read: (result: Result) => number): number => median(all.map(read))
   const capacity = column(({ serverMicros, busiestMicros }) => 1e6 / Math.max(serverMicros / cores, busiestMicros))
   const micros = [
     column(({ serverMicros }) => serverMicros),
+    column(({ primaryMicros }) => primaryMicros),
     column(({ busiestMicros }) => busiestMicros),
     column(({ clientMicros }) => clientMicros),
   ]
