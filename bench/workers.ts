@@ -100,7 +100,9 @@ const allTasks: readonly Task[] = [
   {
     name: 'update, 1 KB',
     clients: 16,
-    next: (subject, i) => subject.request('PUT', configMaps('default', `c-${i % 500}`), configMapOf(`c-${i % 500}`, { data })),
+    // An update without a change would not be written.
+    next: (subject, i) =>
+      subject.request('PUT', configMaps('default', `c-${i % 500}`), configMapOf(`c-${i % 500}`, { data: { ...data, count: String(i) } })),
     expect: 200,
   },
   { name: 'single writer', clients: 1, next: create, expect: 201 },
