@@ -76,7 +76,7 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
       identity: 'kubernetes',
       flags: [
         '--authorization-mode=Node,RBAC',
-        // Those of kube-apiserver; no controller manager ran.
+        // The controllers that run inside kube-apiserver: the recording had no controller manager.
         '--controllers=flow-schema-status,custom-resource-definitions,apiservice-registration,apiservice-status-available',
         // As in the recording: some pods are privileged.
         '--allow-privileged',

@@ -66,7 +66,7 @@ interface RoleLists {
   readonly unread: readonly string[]
 }
 
-/** Without a namespace only those of the cluster. */
+/** Reads cluster-scoped kinds only if the namespace is empty. */
 async function readRoles(session: Session, namespace: string, signal: AbortSignal): Promise<RoleLists> {
   const unread: string[] = []
   const read = async <T extends ApiObject>(name: string, within: string): Promise<Listed<T> | undefined> => {

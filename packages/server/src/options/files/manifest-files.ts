@@ -1,4 +1,4 @@
-// Manifest files: lists those of a folder, and reads their documents.
+// Manifest files: lists the files of a folder, and reads their documents.
 
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'

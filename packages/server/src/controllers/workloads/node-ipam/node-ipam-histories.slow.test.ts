@@ -7,7 +7,7 @@ import type { Node } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { type HistoryPlan, nameOf, pick, playHistory } from '../histories.fixture.js'
 
 const cluster4 = parseCidr('10.244.0.0/29') as Cidr
-/** Eight ranges, one of which overlaps with the range of services. */
+/** The cluster has eight ranges; one overlaps with the range of services. */
 const usableRanges = 7
 
 const plan: HistoryPlan = {
