@@ -13,7 +13,7 @@ import type {
   ValidatingAdmissionPolicyBinding,
 } from '@cluster-apiserver/api/resources/admissionregistration/v1alpha1.schema.js'
 import type { Decision } from '../../auth/authorize.js'
-import { checkOf, type EscalationCheck, type GuardedWrite } from '../../auth/rbac/escalation-check.js'
+import { checkKinds, type EscalationCheck, type GuardedWrite } from '../../auth/rbac/escalation-check.js'
 import type { CheckPermission, Permission } from '../lookup.js'
 import { ConfigurationError, type ParamSource, paramResource } from './policy-variables.js'
 
@@ -28,7 +28,7 @@ interface RequiredAccess {
 }
 
 export function paramAccessCheck(source: ParamAccessSource): EscalationCheck {
-  return checkOf(policyGroup, ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'], async (call, write) => {
+  return checkKinds(policyGroup, ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'], async (call, write) => {
     const isPolicy = call.resource.kind === 'ValidatingAdmissionPolicy'
     const access = isPolicy ? paramKindAccess(source, write) : paramRefAccess(source, call, write)
     if (access !== undefined) await authorize(source, call, write, access)

@@ -31,13 +31,13 @@ const roleKinds: ReadonlySet<string> = new Set(['Role', 'ClusterRole'])
 const bindingKinds: ReadonlySet<string> = new Set(['RoleBinding', 'ClusterRoleBinding'])
 
 export function escalationCheck(sources: EscalationSources): EscalationCheck {
-  return checkOf(rbacGroup, [...roleKinds, ...bindingKinds], (call, write) =>
+  return checkKinds(rbacGroup, [...roleKinds, ...bindingKinds], (call, write) =>
     roleKinds.has(call.resource.kind) ? checkRole(sources, call, write) : checkBinding(sources, call, write),
   )
 }
 
-/** Checks writes of these kinds only, and neither the server's own nor those of administrators. */
-export function checkOf(group: GroupName, kinds: readonly string[], check: EscalationCheck): EscalationCheck {
+/** Limits a check to writes of these kinds. Writes by the server itself and by members of system:masters are not checked. */
+export function checkKinds(group: GroupName, kinds: readonly string[], check: EscalationCheck): EscalationCheck {
   return async (call, write) => {
     if (!kinds.includes(call.resource.kind) || call.resource.group !== call.identity.group(group)) return
     // Calls without request info come from the server itself.

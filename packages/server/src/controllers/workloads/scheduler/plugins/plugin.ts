@@ -1,4 +1,4 @@
-// What a plugin of the scheduler is: functions of a pod and the cluster. Those that read the pods of all nodes yield to the event loop.
+// Interface of the scheduler's plugins: functions of a pod and the cluster. Functions that read the pods of all nodes yield to the event loop.
 
 import type { FeatureGates } from '@cluster-apiserver/api/api/definition/resource-definition.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
