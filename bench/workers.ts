@@ -27,7 +27,7 @@ const durationMs = Number(values.seconds) * 1000
 const warmUpRequests = 20_000
 const maxWarmUpMs = 20_000
 
-/** Changes that watchers have not received yet. */
+/** Changes that watchers have not received yet, for each process that serves. */
 const maxAhead = 16
 
 interface Result {
@@ -70,6 +70,10 @@ class Subject {
     return this.request('POST', configMaps('made'), configMapOf(`n-${++this.#created}`, { data }))
   }
 
+  get servingCount(): number {
+    return Math.max(1, this.process.workers.length)
+  }
+
   get pids(): readonly number[] {
     return [this.process.pid, ...this.process.workers]
   }
@@ -77,7 +81,10 @@ class Subject {
 
 interface Task {
   readonly name: string
+  /** Connections to each process that serves: fewer would leave it waiting for the client. */
   readonly clients: number
+  /** One connection in all. */
+  readonly isAlone?: boolean
   readonly next: (subject: Subject, counter: number) => Buffer
   readonly expect: number
   /** Path of watches that stay open; their events are counted instead of requests. */
@@ -105,7 +112,7 @@ const allTasks: readonly Task[] = [
       subject.request('PUT', configMaps('default', `c-${i % 500}`), configMapOf(`c-${i % 500}`, { data: { ...data, count: String(i) } })),
     expect: 200,
   },
-  { name: 'single writer', clients: 1, next: create, expect: 201 },
+  { name: 'single writer', clients: 1, isAlone: true, next: create, expect: 201 },
 ]
 
 const tasks = allTasks.filter(({ name }) => name.includes(values.only))
@@ -131,7 +138,9 @@ class Measurement {
 
   static async open(subject: Subject, task: Task): Promise<Measurement> {
     const watchers = task.watched === undefined ? undefined : await openWatchers(subject.served, task.watched)
-    const connections = await Promise.all(Array.from({ length: task.clients }, () => Connection.open(subject.served)))
+    const connections = await Promise.all(
+      Array.from({ length: task.isAlone ? 1 : task.clients * subject.servingCount }, () => Connection.open(subject.served)),
+    )
     return new Measurement(subject, task, connections, watchers)
   }
 
@@ -150,7 +159,7 @@ class Measurement {
           const status = await connection.exchange(this.#task.next(this.#subject, this.#counter++))
           if (status !== this.#task.expect) throw new Error(`${this.#task.name}: the response was ${status}`)
           latencies.push(performance.now() - startMs)
-          await watchers?.until(framesBefore + (latencies.length - maxAhead) * watcherCount)
+          await watchers?.until(framesBefore + (latencies.length - maxAhead * this.#subject.servingCount) * watcherCount)
         }
       }),
     )

@@ -32,6 +32,10 @@ type Watcher = InternalWatcher | ClientWatcher
 const maxPendingBytes = 32 << 20
 /** Watchers between two checks of the time budget. */
 const watchersPerCheck = 8
+/** Estimate of a write to a connection. After many writes, the next changes wait for as long as these took, to be sent together. */
+const writeMs = 0.02
+const minPauseMs = 1
+const maxPauseMs = 10
 
 export class WatchHub {
   readonly #internal = new Map<string, Set<InternalWatcher>>()
@@ -71,7 +75,9 @@ export class WatchHub {
   /** Revision up to which all clients were notified, at most `revision`; undefined while watches are being ended. */
   notifiedUpTo(revision: number): number | undefined {
     if (this.#watchersToEnd > 0) return undefined
-    return this.#notifyingFrom === undefined ? revision : this.#notifyingFrom - 1
+    const [pending] = this.#pending.values()
+    const next = this.#notifyingFrom ?? pending?.[0]?.revision
+    return next === undefined ? revision : next - 1
   }
 
   add(watcher: Watcher): () => void {
@@ -167,7 +173,10 @@ export class WatchHub {
         for (const { size } of watchedChanges) this.#pendingBytes -= size
         this.#notifyingFrom = watchedChanges[0]?.revision
         const watcherIndex = this.#clients.get(collection)
-        if (watcherIndex !== undefined) await this.#notifyGroups(watcherIndex, watchedChanges)
+        const writes = watcherIndex === undefined ? 0 : await this.#notifyGroups(watcherIndex, watchedChanges)
+        this.#notifyingFrom = undefined
+        const pauseMs = Math.min(writes * writeMs, maxPauseMs)
+        if (pauseMs >= minPauseMs && this.#pendingBytes <= maxPendingBytes) await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
     } catch (thrown) {
       this.#errors.push(thrown)
@@ -177,7 +186,8 @@ export class WatchHub {
     }
   }
 
-  async #notifyGroups(watcherIndex: WatcherIndex, watchedChanges: readonly WatchedChange[]): Promise<void> {
+  /** Returns the number of batches written. */
+  async #notifyGroups(watcherIndex: WatcherIndex, watchedChanges: readonly WatchedChange[]): Promise<number> {
     let steps = 0
     const last = watchedChanges.at(-1)?.revision ?? 0
     for (const [group, groupChanges] of watcherIndex.groupsFor(watchedChanges)) {
@@ -193,6 +203,7 @@ export class WatchHub {
         for (const { fail } of [...group.watchers.keys()]) fail(thrown)
       }
     }
+    return steps
   }
 }
 

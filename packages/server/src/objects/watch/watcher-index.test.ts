@@ -113,3 +113,26 @@ test('many watchers are notified over several iterations; later changes follow t
   assert.deepEqual([between, late], [events[1], []])
   store.close()
 })
+
+test('after many watchers were notified, changes wait shortly and follow together', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const store = await storeOfBoxes()
+  const many = Array.from({ length: 100 }, () => watch(store, everything))
+  let batches = 0
+  many.push(watch(store, everything, { onEvents: () => batches++ }))
+  const until = async (isDone: () => boolean): Promise<void> => {
+    while (!isDone()) await nextIteration()
+  }
+  await put(store, box('a'))
+  await until(() => batches === 1)
+  const second = await put(store, box('b'))
+  const third = await put(store, box('c'))
+  await nextIteration()
+  assert.equal(batches, 1)
+  assert.equal(store.notifiedUpTo, second - 1)
+  t.mock.timers.tick(10)
+  await until(() => store.notifiedUpTo === third)
+  assert.equal(batches, 2)
+  for (const seen of many) assert.equal(seen.length, 3)
+  store.close()
+})
