@@ -6,6 +6,7 @@ import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { ApiError, tooManyRequests } from '@cluster-apiserver/api/api/api-error.js'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { LogWriter } from './log-writer.js'
 import { createLogger, jsonLine, textLine } from './logger.js'
@@ -157,6 +158,14 @@ test('an error in JSON has type, code and causes', () => {
   const { type, message, code, stack, ...rest } = error
   assert.deepEqual({ type, message, code, rest }, { type: 'OddError', message: 'it failed: the disk is full', code: 'EODD', rest: {} })
   assert.match(stack, /^.*it failed\n(.*\n)+caused by: Error: the disk is full\n/)
+})
+
+test('an error of the API is its message, without a stack; an internal one keeps it', () => {
+  const error = tooManyRequests('please try again later', 1)
+  assert.ok(jsonLine(time, 'info', { error }, 'm').includes('"error":"please try again later","msg"'))
+  assert.ok(textLine(time, 'info', { error }, 'm').endsWith(' m error="please try again later"\n'))
+  const internal = ApiError.from(new Error('broken'))
+  assert.match(JSON.parse(jsonLine(time, 'info', { error: internal }, 'm')).error.stack, /caused by: Error: broken/)
 })
 
 test('values that JSON cannot express are explained, not thrown', () => {

@@ -1,6 +1,7 @@
 // The logger: lines on standard error, as JSON or text. Names of common fields: `error` (an Error or its message), `controller`,
 // `key`, `user`, `verb`, `path` (of a request), `code`, `file`, `folder`, `endpoint`, `revision`; durations and delays end in `Ms`.
 
+import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import type { LogFields, Logger } from '@cluster-apiserver/api/base/logger.js'
 import { escapeJsonControls } from '@cluster-apiserver/api/base/text/escape-json-controls.js'
 import { LogWriter } from './log-writer.js'
@@ -47,11 +48,14 @@ export function jsonLine(timeMs: number, level: string, fields: LogFields, messa
 /** A value that JSON cannot express, such as a circular object, becomes an explanation: logging must not throw. */
 function jsonText(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value instanceof Error ? errorFields(value) : value)
+    return JSON.stringify(isRefusal(value) ? value.message : value instanceof Error ? errorFields(value) : value)
   } catch (thrown) {
     return JSON.stringify(`[not JSON: ${thrown instanceof Error ? thrown.message : 'unknown'}]`)
   }
 }
+
+/** An answer of the API, such as a conflict: its stack would not help. */
+const isRefusal = (value: unknown): value is ApiError => value instanceof ApiError && value.status.code < 500
 
 /** Limit, because causes may be circular. */
 const maxCauses = 8
@@ -77,8 +81,8 @@ export function textLine(timeMs: number, level: string, fields: LogFields, messa
 
 /** Quotes text from clients, which could otherwise add lines or fields. */
 function fieldText(value: unknown): string {
-  const text =
-    value instanceof Error ? (value.stack ?? value.message) : typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+  const shown = isRefusal(value) ? value.message : value instanceof Error ? (value.stack ?? value.message) : value
+  const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? 'undefined')
   return /^[\w./:@%+-]+$/.test(text) ? text : JSON.stringify(text)
 }
 
