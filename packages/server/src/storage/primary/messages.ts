@@ -63,19 +63,27 @@ class PayloadReader {
 
   /** A copy: a part of the chunk would keep the whole chunk in memory. */
   bytes(): Buffer | undefined {
-    const length = this.#payload.readUInt32LE(this.#at)
-    this.#at += 4
-    if (length === absent) return undefined
-    const end = this.#at + length
-    if (end > this.#payload.length) throw new RangeError('a message ends in the middle of a value')
-    const value = Buffer.allocUnsafeSlow(length)
-    this.#payload.copy(value, 0, this.#at, end)
-    this.#at = end
+    const [start, end] = this.#part()
+    if (start === undefined) return undefined
+    const value = Buffer.allocUnsafeSlow(end - start)
+    this.#payload.copy(value, 0, start, end)
     return value
   }
 
   text(): string | undefined {
-    return this.bytes()?.toString()
+    const [start, end] = this.#part()
+    return start === undefined ? undefined : this.#payload.toString('utf8', start, end)
+  }
+
+  /** Start and end of a value; undefined if it is absent. */
+  #part(): readonly [number, number] | readonly [undefined, undefined] {
+    const length = this.#payload.readUInt32LE(this.#at)
+    this.#at += 4
+    if (length === absent) return [undefined, undefined]
+    const start = this.#at
+    this.#at += length
+    if (this.#at > this.#payload.length) throw new RangeError('a message ends in the middle of a value')
+    return [start, this.#at]
   }
 
   /** A wrong number of writes must not commit a part of them. */
