@@ -177,8 +177,8 @@ for (const { title, controller: owner, message } of [
     const { disruptionsAllowed, conditions } = await status()
     assert.equal(disruptionsAllowed, 0)
     assert.deepEqual(
-      conditions?.map((condition) => [condition.status, condition.reason, condition.message]),
-      [['False', 'SyncFailed', message]],
+      conditions?.map((condition) => [condition.status, condition.reason, condition.message, condition.observedGeneration]),
+      [['False', 'SyncFailed', message, undefined]],
     )
     await controller.close()
   })
