@@ -18,7 +18,7 @@ import { certificateSigning, readAuthority, type Signer } from '../controllers/c
 import { signerNames } from '../controllers/certificates/signer-rules.js'
 import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
 import { customResourceDefinitions } from '../controllers/custom-resources/crd-status.js'
-import { disruptionBudgets } from '../controllers/disruption/disruption.js'
+import { disruptionBudgets, quietBudgetDelayMs } from '../controllers/disruption/disruption.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import type { ControllerParts } from '../controllers/framework/controller.js'
 import { ControllerCounters } from '../controllers/framework/queue-metrics.js'
@@ -77,6 +77,7 @@ export async function startControllers(
     rootCa,
     signing: signing(settings, certificate.authority),
     isShared: settings.storage === 'etcd' || role !== undefined,
+    hasWorkloads: settings.workloads.length > 0,
   })
   const workloads = await loadWorkloads(settings, parts, { createsNodes: parent === undefined, extensions })
   let published: Controller | undefined
@@ -224,9 +225,18 @@ interface ControllerDependencies {
   readonly rootCa: Parameters<typeof rootCaConfigMaps>[0]
   readonly signing: (parts: ControllerParts) => Controller
   readonly isShared?: boolean
+  /** True if workload controllers run, too. */
+  readonly hasWorkloads?: boolean
 }
 
-export function controllerTable({ extensions, availability, rootCa, signing, isShared }: ControllerDependencies): Controllers {
+export function controllerTable({
+  extensions,
+  availability,
+  rootCa,
+  signing,
+  isShared,
+  hasWorkloads,
+}: ControllerDependencies): Controllers {
   const deleteRemote = deleteRemoteContents(extensions.services, extensions.extensionClient)
   return {
     garbagecollector: (controllerParts) => garbageCollection(controllerParts, undefined, extensions),
@@ -241,7 +251,7 @@ export function controllerTable({ extensions, availability, rootCa, signing, isS
     bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
     'ttl-after-finished': ttlAfterFinished,
-    disruption: disruptionBudgets,
+    disruption: (controllerParts) => disruptionBudgets(controllerParts, hasWorkloads === true ? 0 : quietBudgetDelayMs),
     'pvc-protection': claimProtection,
     'pv-protection': volumeProtection,
     csrapproving: certificateApproval,

@@ -11,7 +11,10 @@ interface Shown {
   readonly reason: string
   readonly message: string
   readonly spec: { readonly replicas?: number }
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[] }
+  readonly status?: {
+    readonly phase?: string
+    readonly conditions?: readonly { readonly type: string; readonly reason: string; readonly message: string }[]
+  }
 }
 
 const start = (t: TestContext, ...flags: readonly string[]) => startWithFlags<Shown>(t, '--controllers=*,workloads', ...flags)
@@ -29,6 +32,31 @@ test('podgc deletes pods of missing nodes after the quarantine, and the oldest f
   assert.deepEqual(await until(names, ({ length }) => length === 2), ['b', 'lost'])
   await server.clock.advance('60s')
   assert.deepEqual(await until(names, ({ length }) => length === 1), ['b'])
+})
+
+test('podgc marks pods of missing nodes: running ones fail, finished ones keep their phase', async (t) => {
+  const { client, core, get, server } = await start(t)
+  const spec = { automountServiceAccountToken: false, containers: [{ name: 'c', image: 'i' }], nodeName: 'missing' }
+  for (const [name, phase] of [
+    ['lost', 'Running'],
+    ['done', 'Succeeded'],
+  ] as const) {
+    expectStatus(await client.post(`${core}/pods`, { metadata: { name, finalizers: ['example.com/wait'] }, spec }), 201)
+    expectStatus(await client.patch(`${core}/pods/${name}/status`, 'application/merge-patch+json', { status: { phase } }), 200)
+  }
+  await server.clock.advance('25s')
+  await server.clock.advance('60s')
+  const shown = async () =>
+    (await get(`${core}/pods`)).items.map(({ metadata, status }) => [
+      metadata.name,
+      status?.phase,
+      status?.conditions?.map(({ reason }) => reason),
+    ])
+  const marked = [
+    ['done', 'Succeeded', ['DeletionByPodGC']],
+    ['lost', 'Failed', ['DeletionByPodGC']],
+  ]
+  assert.deepEqual(await until(shown, (pods) => pods.every(([, , reasons]) => reasons !== undefined)), marked)
 })
 
 test('the autoscaler enforces its bounds, and reports that no metrics are served', async (t) => {

@@ -68,33 +68,41 @@ export function countedStatus({ budget, pods, expected, desired, disrupted, nowM
       status: allowed > 0 ? 'True' : 'False',
       reason: allowed > 0 ? 'SufficientPods' : 'InsufficientPods',
       message: '',
+      observedGeneration: generation,
       nowMs,
     }),
   }
 }
 
+/** The generation stays that of the last counted status. */
 export const failedStatus = (budget: PodDisruptionBudget, message: string, nowMs: number): PodDisruptionBudgetStatus => ({
   ...(budget.status as PodDisruptionBudgetStatus),
   disruptionsAllowed: 0,
-  conditions: withCondition(budget, { status: 'False', reason: 'SyncFailed', message, nowMs }),
+  conditions: withCondition(budget, {
+    status: 'False',
+    reason: 'SyncFailed',
+    message,
+    observedGeneration: budget.status?.observedGeneration,
+    nowMs,
+  }),
 })
 
 interface ConditionUpdate {
   readonly status: 'True' | 'False'
   readonly reason: string
   readonly message: string
+  readonly observedGeneration: number | undefined
   readonly nowMs: number
 }
 
-function withCondition({ metadata, status }: PodDisruptionBudget, { nowMs, ...update }: ConditionUpdate): Conditions {
+function withCondition({ status }: PodDisruptionBudget, { nowMs, observedGeneration, ...update }: ConditionUpdate): Conditions {
   const conditions = status?.conditions ?? []
   const before = conditions.find(({ type }) => type === 'DisruptionAllowed')
   const since = before?.status === update.status ? before.lastTransitionTime : undefined
-  const generation = metadata?.generation
   const condition = {
     type: 'DisruptionAllowed',
     ...update,
-    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
     lastTransitionTime: since ?? timeOf(nowMs),
   }
   return before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))

@@ -111,6 +111,18 @@ for (const { title, spec, pods, expect, reason } of [
   })
 }
 
+test('a budget is counted at once, before its pods exist; a later failure keeps the generation', async () => {
+  const { budgets, createPod, controller, status, timers } = await setUp()
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: 1 } })
+  await timers.advance(0)
+  await flushTurns()
+  assert.equal(budgets.read<PodDisruptionBudget>('b')?.status?.conditions?.[0]?.reason, 'InsufficientPods')
+  await createPod('p', { controller: { kind: 'DaemonSet', uid: 'daemon' } })
+  const { observedGeneration, conditions } = await status()
+  assert.deepEqual([observedGeneration, conditions?.[0]?.reason, conditions?.[0]?.observedGeneration], [1, 'SyncFailed', 1])
+  await controller.close()
+})
+
 test('the scale of a ReplicaSet is that of its Deployment', async () => {
   const { budgets, createPod, controller, status, sets, rawObjects } = await setUp()
   await rawObjects('apps', 'deployments').put({ metadata: { name: 'd', uid: 'deployment' }, spec: { replicas: 10 } })
@@ -177,8 +189,8 @@ for (const { title, controller: owner, message } of [
     const { disruptionsAllowed, conditions } = await status()
     assert.equal(disruptionsAllowed, 0)
     assert.deepEqual(
-      conditions?.map((condition) => [condition.status, condition.reason, condition.message]),
-      [['False', 'SyncFailed', message]],
+      conditions?.map((condition) => [condition.status, condition.reason, condition.message, condition.observedGeneration]),
+      [['False', 'SyncFailed', message, undefined]],
     )
     await controller.close()
   })

@@ -20,14 +20,15 @@ import type { Controller } from '../leader-election/leader-election.js'
 import { countedStatus, disruptedPods, failedStatus, scaled } from './disruption-budget-status.js'
 import { type CountedPod, controllerOf, expectedScale, ScaleError } from './expected-pods.js'
 
-/** Delay after a change of a budget, so that clients that create and then update a budget meet no conflict. */
-const firstStatusDelayMs = 300
+/** Delay after a change of a budget in an API server without workloads: clients that create and then update a budget meet no conflict. */
+export const quietBudgetDelayMs = 300
 const podBatchDelayMs = 100
 /** Limits counting to a tenth of the time, if there are very many pods. */
 const idleFactor = 10
 const component = 'controllermanager'
 
-export const disruptionBudgets = (parts: ControllerParts): Controller => {
+/** `budgetDelayMs`: delay after a change of a budget; 0 counts the pods of a new budget at once, as kube-controller-manager does. */
+export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Controller => {
   const now = (): number => (parts.timers ?? systemTimers).now()
   let lastRunMs = 0
   return new KeyedController(parts, {
@@ -43,7 +44,7 @@ export const disruptionBudgets = (parts: ControllerParts): Controller => {
           namespace: '',
           keyOf: ({ key }, eventType) => {
             const { namespace, name } = partsOf(budgets, key)
-            return eventType === 'DELETED' ? undefined : { key: `${namespace}/${name}`, afterMs: firstStatusDelayMs }
+            return eventType === 'DELETED' ? undefined : { key: `${namespace}/${name}`, afterMs: budgetDelayMs }
           },
         },
         {

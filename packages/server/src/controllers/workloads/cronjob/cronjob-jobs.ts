@@ -64,11 +64,16 @@ export function activeAfter(
   return { active: before.filter(({ uid }) => !doneUids.has(uid)), events }
 }
 
-/** The latest completion of a successful Job. */
-export function lastSuccessOf(before: string | undefined, jobs: readonly Job[]): string | undefined {
-  let latest = before
+/** The latest completion of a successful Job. A Job that was active before counts in the next run, if it still exists then. */
+export function lastSuccessOf(
+  { active = [], lastSuccessfulTime }: NonNullable<CronJob['status']>,
+  jobs: readonly Job[],
+): string | undefined {
+  const activeUids = new Set(active.map(({ uid }) => uid))
+  let latest = lastSuccessfulTime
   for (const job of jobs) {
-    const time = finishedConditionOf(job)?.type === 'Complete' ? job.status?.completionTime : undefined
+    if (finishedConditionOf(job)?.type !== 'Complete' || activeUids.has(job.metadata?.uid)) continue
+    const time = job.status?.completionTime
     if (time !== undefined && (latest === undefined || Date.parse(time) > Date.parse(latest))) latest = time
   }
   return latest

@@ -139,6 +139,29 @@ test('finished Jobs are kept up to the history limits', async () => {
   await cluster.close()
 })
 
+test('a history limit of 0 deletes a Job when it finishes, after its event; its success is not recorded', async () => {
+  const { cluster, cronJob, jobs, events, finish } = await setUp({ schedule: '0 * * * *', successfulJobsHistoryLimit: 0 })
+  await cluster.settle(60 * minuteMs + 1000)
+  const name = jobs()[0]?.metadata?.name
+  await finish(jobs()[0])
+  assert.deepEqual(jobs(), [])
+  assert.deepEqual(cronJob().status, { lastScheduleTime: '2026-01-01T01:00:00Z' })
+  for (const event of [`SawCompletedJob: Saw completed job: ${name}, status: Complete`, `SuccessfulDelete: Deleted job ${name}`])
+    assert.ok(events().includes(event), event)
+  await cluster.close()
+})
+
+test('a finished Job is not started again if a client sets back the time of the last start', async () => {
+  const { cluster, cronJob, jobs, active, finish } = await setUp({ schedule: '0 * * * *' })
+  await cluster.settle(60 * minuteMs + 1000)
+  await finish(jobs()[0])
+  const lastScheduleTime = '2026-01-01T00:00:00Z'
+  await cluster.patch(target, { status: { lastScheduleTime } }, 'status')
+  await cluster.settle(5000)
+  assert.deepEqual([active(), cronJob().status?.lastScheduleTime], [[], lastScheduleTime])
+  await cluster.close()
+})
+
 test('a Job of another creator is reported; a missing Job is no longer active', async () => {
   const { cluster, cronJob, jobs, active, events } = await setUp({ schedule: '*/5 * * * *' })
   const { uid } = cronJob().metadata ?? {}

@@ -15,6 +15,7 @@ import { KeyedController, type Source } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
+import { finishedConditionOf } from '../job/job-state.js'
 import { dependentsSource, orphanOf } from '../kit/owner-keys.js'
 import { messageOf } from '../kit/pod-control.js'
 import { addressOfKey, controllerRefOf, isTerminating, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
@@ -81,30 +82,26 @@ async function reconcile(context: Context, address: ObjectAddress): Promise<Outc
   const cronJob = readObject<CronJob>(parts, address)
   if (cronJob === undefined) return undefined
   const jobs = await parts.controlled.controlledBy<Job>(context.jobs, cronJob.metadata ?? {})
-  let status: Status = cronJob.status ?? {}
-  for (const job of expiredJobs(cronJob, jobs)) status = await deleteJob(context, cronJob, { status, job })
-  status = await observeJobs(context, cronJob, { status, jobs })
-  const run = isTerminating(cronJob) ? { status } : await startDueJob(context, { ...cronJob, status })
-  const { active = [], ...rest } = run.status
+  const observed = await observeJobs(context, cronJob, jobs)
+  const run: StartedRun = isTerminating(cronJob) ? { status: observed } : await startDueJob(context, { ...cronJob, status: observed })
+  let { status } = run
+  // Last: a Job that has just finished is reported before a history limit of 0 deletes it.
+  if (run.error === undefined) for (const job of expiredJobs(cronJob, jobs)) status = await deleteJob(context, cronJob, { status, job })
+  const { active = [], ...rest } = status
   const after = active.length === 0 ? rest : { ...rest, active }
   if (!sameValue(cronJob.status ?? {}, after)) await writer.update<CronJob>(context.cronJobs, { ...cronJob, status: after }, 'status')
   if (run.error !== undefined) throw run.error
   return run.nextMs === undefined ? undefined : { afterMs: timerMs(run.nextMs) }
 }
 
-interface ObservedJobs {
-  readonly status: Status
-  readonly jobs: readonly Job[]
-}
-
 /** Updates the active Jobs and the time of the last success. */
-async function observeJobs(context: Context, cronJob: CronJob, { status, jobs }: ObservedJobs): Promise<Status> {
-  const { namespace = '' } = cronJob.metadata ?? {}
+async function observeJobs(context: Context, cronJob: CronJob, jobs: readonly Job[]): Promise<Status> {
+  const { metadata: { namespace = '' } = {}, status = {} } = cronJob
   const { active, events } = activeAfter(status.active ?? [], jobs, ({ name = '' }) =>
     readObject<Job>(context.parts, { resource: context.jobs, namespace, name }),
   )
   for (const event of events) await recordEvent(context, cronJob, event)
-  const lastSuccessfulTime = lastSuccessOf(status.lastSuccessfulTime, jobs)
+  const lastSuccessfulTime = lastSuccessOf(status, jobs)
   return { ...status, active, ...(lastSuccessfulTime === undefined ? {} : { lastSuccessfulTime }) }
 }
 
@@ -208,7 +205,7 @@ async function startJob(context: Context, cronJob: CronJob, startMs: number): Pr
   }
 }
 
-/** A Job that exists already is ours if a run created it and could not write the status; undefined if it belongs to another owner. */
+/** Returns undefined if the Job exists, unless it is a running Job of this CronJob, whose status could not be written then. */
 async function createJob(context: Context, cronJob: CronJob, startMs: number): Promise<Job | undefined> {
   const { parts, writer, jobs: resource } = context
   const wanted = jobOfTemplate(context.cronJobs, cronJob, startMs)
@@ -220,7 +217,8 @@ async function createJob(context: Context, cronJob: CronJob, startMs: number): P
     if (error instanceof ApiError && error.status.reason === 'AlreadyExists') {
       const { namespace = '', name = '' } = wanted.metadata ?? {}
       const job = readObject<Job>(parts, { resource, namespace, name })
-      return job !== undefined && controllerRefOf(job)?.uid === cronJob.metadata?.uid ? job : undefined
+      const isOwn = job !== undefined && controllerRefOf(job)?.uid === cronJob.metadata?.uid
+      return isOwn && finishedConditionOf(job) === undefined ? job : undefined
     }
     if (!isNamespaceTerminating(error))
       await recordEvent(context, cronJob, { type: 'Warning', reason: 'FailedCreate', message: `Error creating job: ${messageOf(error)}` })

@@ -40,6 +40,27 @@ test('the annotation of the former rollback subresource restores template and an
   await cluster.close()
 })
 
+test('a paused Deployment keeps old revisions beyond the history limit while a rollback is requested', async () => {
+  const { cluster, sets } = await deploy()
+  await cluster.patch(web, { spec: { template: templateWith('app:2'), strategy: { type: 'Recreate', rollingUpdate: null } } })
+  await cluster.settle()
+  const annotations = { 'deprecated.deployment.rollback.to': '0' }
+  await cluster.patch(web, { metadata: { annotations }, spec: { paused: true, revisionHistoryLimit: 0 } })
+  // The test acts as the ReplicaSet controller.
+  for (const { metadata } of sets())
+    await cluster.patch(
+      { group: 'apps', plural: 'replicasets', name: metadata?.name ?? '' },
+      { status: { observedGeneration: metadata?.generation } },
+      'status',
+    )
+  await cluster.settle()
+  assert.equal(sets().length, 2)
+  await cluster.patch(web, { metadata: { annotations: { 'deprecated.deployment.rollback.to': null } } })
+  await cluster.settle()
+  assert.equal(sets().length, 1)
+  await cluster.close()
+})
+
 test('a name that another ReplicaSet has taken raises the collision count', async () => {
   const { cluster, deployment, sets } = await deploy()
   const [first] = sets()

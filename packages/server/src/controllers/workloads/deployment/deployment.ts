@@ -143,7 +143,9 @@ function isScaled({ parts }: Context, rollout: Rollout): boolean {
 async function scaleOnly(context: Context, rollout: Rollout): Promise<Outcome> {
   const { identity } = context.parts.engine
   const scaled = await scaleAll(context, rollout, resizes())
-  if (rollout.deployment.spec?.paused === true) await deleteOldRevisions(context, scaled)
+  const { deployment } = rollout
+  // A requested rollback needs its revision when the Deployment is resumed.
+  if (deployment.spec?.paused === true && rollbackRevisionOf(deployment) === undefined) await deleteOldRevisions(context, scaled)
   return writeCounts(context, scaled)
 
   function resizes(): readonly { readonly replicaSet: ReplicaSet; readonly replicas: number }[] {

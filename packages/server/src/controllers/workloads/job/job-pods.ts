@@ -72,7 +72,7 @@ interface RemovalInput {
 
 /** Active pods to delete: at least `count`, with all pods of an Indexed Job that have no valid index or the index of another pod. */
 export function podsToRemove(job: Job, active: readonly Pod[], { count, names, identity, nowMs }: RemovalInput): readonly Pod[] {
-  const ranked = rankForDeletion(active, { identity, nowMs, ignoresCost: true })
+  const ranked = rankForDeletion(active, { identity, nowMs, isOfJob: true })
   if (!isIndexed(job)) return ranked.slice(0, count)
   const kept = new Set(
     new Map(ranked.filter((pod) => isCountable(job, pod, names)).map((pod) => [completionIndexOf(pod, names), pod])).values(),

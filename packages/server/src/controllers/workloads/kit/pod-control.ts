@@ -54,7 +54,7 @@ export async function deletePod(writer: Writer, pods: Resource, { owner, resourc
   } catch (thrown) {
     if (isGone(thrown)) return
     await writer.event(resource, owner, { type: 'Warning', reason: 'FailedDelete', message: `Error deleting: ${messageOf(thrown)}` })
-    throw thrown
+    throw new Error(`unable to delete pods: ${messageOf(thrown)}`, { cause: thrown })
   }
   await writer.event(resource, owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${pod.metadata?.name}` })
 }

@@ -64,3 +64,19 @@ for (const [rule, first, second] of rows) {
     for (const order of [pods, pods.toReversed()]) assert.equal(rankForDeletion(order, { identity, nowMs, rankOf })[0], pods[0])
   })
 }
+
+test('pods of Jobs: the later created or ready pod goes first, whatever its uid and cost', () => {
+  for (const [first, second] of [
+    [
+      { ...ready, readySince: '2026-01-01T10:00:05Z', uid: 'b', cost: '9' },
+      { ...ready, uid: 'a' },
+    ],
+    [
+      { node: 'n', created: '2026-01-01T09:00:05Z', uid: 'b' },
+      { node: 'n', uid: 'a' },
+    ],
+  ] as const) {
+    const pods = [podOf(first), podOf(second)]
+    for (const order of [pods, pods.toReversed()]) assert.equal(rankForDeletion(order, { identity, nowMs, isOfJob: true })[0], pods[0])
+  }
+})

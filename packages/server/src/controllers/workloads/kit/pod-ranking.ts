@@ -11,8 +11,8 @@ interface RankingInput {
   readonly nowMs: number
   /** Number of related active pods on the node of a pod: pods on crowded nodes go first. */
   readonly rankOf?: (pod: Pod) => number
-  /** Jobs do not read the annotation with the deletion cost. */
-  readonly ignoresCost?: boolean
+  /** Pods of Jobs: the annotation with the deletion cost is not read, and ages are compared exactly. */
+  readonly isOfJob?: boolean
 }
 
 type Comparison = (one: Pod, other: Pod) => number
@@ -22,7 +22,7 @@ const phaseOrder: { readonly [phase: string]: number } = { Pending: 0, Unknown: 
 /** Pods in the order of deletion: unassigned, pending, not ready, cheap, crowded, ready late, restarted often, young. */
 export function rankForDeletion(
   pods: readonly Pod[],
-  { identity, nowMs, rankOf = () => 0, ignoresCost = false }: RankingInput,
+  { identity, nowMs, rankOf = () => 0, isOfJob = false }: RankingInput,
 ): readonly Pod[] {
   const byNumber =
     (numberOf: (pod: Pod) => number): Comparison =>
@@ -32,11 +32,11 @@ export function rankForDeletion(
     byNumber(({ spec }) => (spec?.nodeName ? 1 : 0)),
     byNumber(({ status }) => own(phaseOrder, status?.phase ?? '') ?? 0),
     byNumber((pod) => (isReadyPod(pod) ? 1 : 0)),
-    byNumber((pod) => (ignoresCost ? 0 : deletionCostOf(pod, identity))),
+    byNumber((pod) => (isOfJob ? 0 : deletionCostOf(pod, identity))),
     byNumber((pod) => -rankOf(pod)),
-    (one, other) => (isReadyPod(one) && isReadyPod(other) ? compareAges(one, other, { timeOf: readySinceMs, nowMs }) : 0),
+    (one, other) => (isReadyPod(one) && isReadyPod(other) ? compareAges(one, other, { timeOf: readySinceMs, nowMs, isExact: isOfJob }) : 0),
     byNumber((pod) => -maxContainerRestarts(pod)),
-    (one, other) => compareAges(one, other, { timeOf: createdMs, nowMs }),
+    (one, other) => compareAges(one, other, { timeOf: createdMs, nowMs, isExact: isOfJob }),
   ]
   return pods.toSorted((one, other) => {
     for (const compare of comparisons) {
@@ -60,13 +60,15 @@ function deletionCostOf({ metadata }: Pod, identity: Identity): number {
 interface AgeInput {
   readonly timeOf: (pod: Pod) => number | undefined
   readonly nowMs: number
+  readonly isExact: boolean
 }
 
-/** Younger first. Ages within the same power of two count as equal: then the uid decides, which spreads deletions over time. */
-function compareAges(one: Pod, other: Pod, { timeOf, nowMs }: AgeInput): number {
+/** Younger first. Unless `isExact`, ages within the same power of two count as equal: then the uid decides, which spreads deletions over time. */
+function compareAges(one: Pod, other: Pod, { timeOf, nowMs, isExact }: AgeInput): number {
   const [a, b] = [timeOf(one), timeOf(other)]
   if (a === b) return 0
   if (a === undefined || b === undefined) return a === undefined ? -1 : 1
+  if (isExact) return b - a
   const difference = magnitudeOf(nowMs - a) - magnitudeOf(nowMs - b)
   if (difference !== 0) return difference
   return compareText(one.metadata?.uid ?? '', other.metadata?.uid ?? '')

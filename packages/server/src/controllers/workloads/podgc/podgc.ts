@@ -126,10 +126,13 @@ async function collect({ parts, writer, resources: { pods } }: Context, found: r
     const { namespace = '', name = '', uid } = pod.metadata ?? {}
     const current = readObject<Pod>(parts, { resource: pods, namespace, name })
     if (current === undefined || current.metadata?.uid !== uid) return
-    if (gates('PodDisruptionConditions') && !isFinishedPod(current)) {
-      const conditions = condition === undefined ? {} : { conditions: [{ ...condition, lastTransitionTime: timeOf(clock.now()) }] }
-      const patch = { status: { phase: 'Failed', ...conditions } }
-      await ignoreErrors(notFoundOrConflict, writer.patch(pods, current, { type: 'strategic', patch, subresource: 'status' }))
+    const isUnfinished = !isFinishedPod(current)
+    if (gates('PodDisruptionConditions') && (isUnfinished || condition !== undefined)) {
+      const status = {
+        ...(isUnfinished ? { phase: 'Failed' } : {}),
+        ...(condition === undefined ? {} : { conditions: [{ ...condition, lastTransitionTime: timeOf(clock.now()) }] }),
+      }
+      await ignoreErrors(notFoundOrConflict, writer.patch(pods, current, { type: 'strategic', patch: { status }, subresource: 'status' }))
     }
     await ignoreErrors(notFoundOrConflict, writer.delete(pods, current, { gracePeriodSeconds: 0 }))
   })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ReplicaSet } from '@cluster-apiserver/api/resources/apps/v1.schema.js'
-import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { Event, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { isActivePod } from '../kit/pod-state.js'
 import { controllerRefOf } from '../kit/workload-parts.js'
 import { type WorkloadCluster, workloadCluster } from '../workload.fixture.js'
@@ -151,5 +151,34 @@ test('a pod that cannot be created is reported and tried again', async () => {
   await cluster.settle(2000)
   assert.equal(podsIn(cluster).length, 2)
   assert.equal(conditions(), undefined)
+  await cluster.close()
+})
+
+test('a pod that cannot be deleted is reported', async () => {
+  const cluster = await workloadCluster(['replicaset'])
+  const spec = { replicas: 1, selector: { matchLabels: { app: 'web' } }, template }
+  await cluster.create('apps', 'replicasets', { metadata: { name: 'web' }, spec })
+  await cluster.settle()
+  Object.assign(cluster.parts.engine.admission, {
+    validate: async ({
+      operation,
+      call,
+    }: {
+      readonly operation: string
+      readonly call: { readonly resource: { readonly kind: string } }
+    }) => {
+      if (operation === 'DELETE' && call.resource.kind === 'Pod') throw new Error('protected')
+    },
+  })
+  await cluster.patch({ group: 'apps', plural: 'replicasets', name: 'web' }, { spec: { replicas: 0 } })
+  await cluster.settle(10)
+  assert.deepEqual(
+    cluster
+      .list<ReplicaSet>('apps', 'replicasets')[0]
+      ?.status?.conditions?.map(({ type, reason, message }) => `${type} ${reason}: ${message}`),
+    ['ReplicaFailure FailedDelete: unable to delete pods: protected'],
+  )
+  const messages = cluster.list<Event>('', 'events').map(({ reason, message }) => `${reason}: ${message}`)
+  assert.ok(messages.includes('FailedDelete: Error deleting: protected'), String(messages))
   await cluster.close()
 })

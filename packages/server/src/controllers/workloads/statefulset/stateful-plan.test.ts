@@ -142,6 +142,13 @@ const rows: readonly Row[] = [
     expect: ['delete 3', 'delete 2'],
   },
   {
+    title: 'maxUnavailable: an unhealthy pod below the partition counts',
+    spec: { replicas: 3, ...parallel, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1, maxUnavailable: 2 } } },
+    pods: ['0 a pending', '1 a ready', '2 a ready'],
+    more: { isMaxUnavailableEnabled: true },
+    expect: ['delete 2'],
+  },
+  {
     title: 'maxUnavailable in percent is at least one',
     spec: { replicas: 3, ...maxUnavailable('10%') },
     pods: ['0 a ready', '1 a ready', '2 a ready'],

@@ -174,11 +174,11 @@ class Planner {
     }
   }
 
-  /** Up to maxUnavailable pods at a time. */
+  /** Up to maxUnavailable pods at a time; pods below the partition count, too. */
   #replaceSeveral(): void {
     const { maxUnavailable = 1 } = this.#input.set.spec?.updateStrategy?.rollingUpdate ?? {}
     const allowed = Math.max(1, resolveIntOrPercent(maxUnavailable, this.#slots.length, 'down'))
-    const unhealthy = this.#updatable.filter(({ pod }) => !isHealthy(pod)).length
+    const unhealthy = this.#slots.filter(({ pod }) => !isHealthy(pod)).length
     const outdated = this.#updatable.filter((slot) => this.#isOutdated(slot)).slice(0, Math.max(0, allowed - unhealthy))
     for (const { pod, ordinal } of outdated) if (pod !== undefined) this.#addStep('delete', pod, ordinal, { currentReplicas: -1 })
   }
