@@ -126,9 +126,9 @@ async function collect({ parts, writer, resources: { pods } }: Context, found: r
     const { namespace = '', name = '', uid } = pod.metadata ?? {}
     const current = readObject<Pod>(parts, { resource: pods, namespace, name })
     if (current === undefined || current.metadata?.uid !== uid) return
-    if (gates('PodDisruptionConditions') && !isFinishedPod(current)) {
+    if (gates('PodDisruptionConditions') && !(isFinishedPod(current) && condition === undefined)) {
       const conditions = condition === undefined ? {} : { conditions: [{ ...condition, lastTransitionTime: timeOf(clock.now()) }] }
-      const patch = { status: { phase: 'Failed', ...conditions } }
+      const patch = { status: { ...(isFinishedPod(current) ? {} : { phase: 'Failed' }), ...conditions } }
       await ignoreErrors(notFoundOrConflict, writer.patch(pods, current, { type: 'strategic', patch, subresource: 'status' }))
     }
     await ignoreErrors(notFoundOrConflict, writer.delete(pods, current, { gracePeriodSeconds: 0 }))
