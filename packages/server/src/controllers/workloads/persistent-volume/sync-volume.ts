@@ -36,11 +36,14 @@ const isProvisioned = ({ parts }: VolumeContext, volume: PersistentVolume): bool
 /** The claim will be bound by its own run, which the event of the volume queues. */
 async function noteOtherMode({ writer, resources }: VolumeContext, volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
   if (!hasOtherMode(volume, claim)) return
-  const [volumeName, claimName] = [volume.metadata?.name, claim.metadata?.name]
-  const event = { type: 'Warning', reason: 'VolumeMismatch' } as const
-  const end = `to requested PersistentVolumeClaim "${claimName}" due to incompatible volumeMode.`
-  await writer.event(resources.volumes, volume, { ...event, message: `Cannot bind PersistentVolume ${end}` })
-  await writer.event(resources.claims, claim, { ...event, message: `Cannot bind PersistentVolume "${volumeName}" ${end}` })
+  const event = (volumeName: string, claimName: string) =>
+    ({
+      type: 'Warning',
+      reason: 'VolumeMismatch',
+      message: `Cannot bind PersistentVolume${volumeName} to requested PersistentVolumeClaim${claimName} due to incompatible volumeMode.`,
+    }) as const
+  await writer.event(resources.volumes, volume, event('', ` "${claim.metadata?.name}"`))
+  await writer.event(resources.claims, claim, event(` "${volume.metadata?.name}"`, ''))
 }
 
 /** A failed volume stays failed, so that the user sees it. */
