@@ -59,3 +59,22 @@ test('a claim whose volume only another program can grow', async () => {
     await cluster.close()
   }
 })
+
+for (const [provisioner, problem, isAnnotated] of [
+  ['kubernetes.io/no-provisioner', 'no volume plugin matched name: kubernetes.io/no-provisioner', false],
+  ['kubernetes.io/nfs', 'no provisionable volume plugin matched', false],
+  ['kubernetes.io/host-path', 'Failed to create provisioner: provisioning in volume plugin "kubernetes.io/host-path" is disabled', true],
+] as const)
+  test(`a claim of a class with the provisioner ${provisioner}`, async () => {
+    const cluster = await workloadCluster(['persistentvolume-binder'])
+    try {
+      await cluster.create('storage.k8s.io', 'storageclasses', { metadata: { name: 'c' }, provisioner })
+      await cluster.create('', 'persistentvolumeclaims', claim('d'))
+      await cluster.settle()
+      assert.deepEqual(eventsOf(cluster, 'ProvisioningFailed'), [`Warning PersistentVolumeClaim: ${problem}`])
+      const { annotations } = cluster.list('', 'persistentvolumeclaims')[0]?.metadata ?? {}
+      assert.equal(annotations?.['volume.kubernetes.io/storage-provisioner'], isAnnotated ? provisioner : undefined)
+    } finally {
+      await cluster.close()
+    }
+  })
