@@ -140,5 +140,7 @@ test('the trigger time is the earliest change since the last run, and none after
   assert.equal(times.next('n/a', of, [ready('a', 5)]), undefined)
   assert.equal(times.next('n/a', of, [ready('a', 6), ready('b', 7)]), '2026-01-01T00:00:06Z')
   times.forget('n/a')
+  assert.equal(times.next('n/a', of, [ready('a', 1)]), '2026-01-01T00:00:03Z', 'the first run of a Service: its creation')
+  times.forget('n/a')
   assert.equal(times.next('n/a', of, []), '2026-01-01T00:00:03Z')
 })

@@ -20,6 +20,7 @@ export class TriggerTimes {
       pods: new Map(pods.map((pod) => [nameOf(pod), readyTimeOf(pod)])),
     }
     this.#times.set(key, now)
+    if (before === undefined) return now.service === '' ? undefined : now.service
     let earliest: string | undefined
     const note = (time: string, last: string): void => {
       // Times have one format, in which text order is time order.

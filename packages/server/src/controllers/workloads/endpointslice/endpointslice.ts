@@ -18,6 +18,7 @@ import { messageOf } from '../kit/pod-control.js'
 import { isReadyPod } from '../kit/pod-state.js'
 import { addressOfKey, isTerminating, newControllerRef, readAll, readObject, type WorkloadParts } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
+import { HintedServices } from './hinted-services.js'
 import { joinChanges, noChanges, planSlices, portsKeyOf, recycle, type SliceChanges } from './slice-plan.js'
 import { managedSlices, type SliceResources, sliceNames, writeSlices } from './slice-writes.js'
 import { addHints, removeHints, wantsHints, zoneCpuOf, zoneRatiosOf } from './topology-hints.js'
@@ -33,8 +34,7 @@ interface Context {
   readonly writer: Writer
   readonly resources: Resources
   readonly triggers: TriggerTimes
-  /** Keys of Services with topology hints, which changes of nodes queue. */
-  readonly hinted: Set<string>
+  readonly hinted: HintedServices
 }
 
 const stem = 'endpointslice-controller'
@@ -52,7 +52,7 @@ export const endpointSlices = (parts: WorkloadParts): Controller => {
   const discovery = identity.group({ stem: 'discovery' })
   const writer = new Writer(parts, stem)
   const selectors = new ServiceSelectors()
-  const state = { triggers: new TriggerTimes(), hinted: new Set<string>() }
+  const state = { triggers: new TriggerTimes(), hinted: new HintedServices() }
   return new KeyedController(parts, {
     name: 'endpoint_slice',
     concurrency: 5,
@@ -65,21 +65,28 @@ export const endpointSlices = (parts: WorkloadParts): Controller => {
     },
     work: async (key, run) => {
       const resources = resourcesIn(parts.catalogs.current, discovery)
-      return resources === undefined ? undefined : reconcile({ parts, writer, resources, ...state }, key, run)
+      if (resources === undefined) return undefined
+      if (key === nodesKey) return { keys: state.hinted.overloadedBy(ratiosOf(parts, resources)) }
+      return reconcile({ parts, writer, resources, ...state }, key, run)
     },
   })
 }
 
-const zonesSource = ({ engine: { identity } }: WorkloadParts, { nodes }: Resources, hinted: ReadonlySet<string>): Source => ({
+const nodesKey = 'nodes'
+
+/** Only Services that a change of the nodes overloads are reconciled for it, as in kube-controller-manager. */
+const zonesSource = ({ engine: { identity } }: WorkloadParts, { nodes }: Resources, hinted: HintedServices): Source => ({
   resource: nodes,
   namespace: '',
   onlyChanges: true,
   keyOf: (stored, eventType, previous) => {
-    if (hinted.size === 0) return undefined
+    if (hinted.isEmpty) return undefined
     const cpuOf = (object: typeof stored) => zoneCpuOf(identity, object.decode(nodes) as Node)
-    return eventType === 'MODIFIED' && previous !== undefined && sameValue(cpuOf(stored), cpuOf(previous)) ? undefined : [...hinted]
+    return eventType === 'MODIFIED' && previous !== undefined && sameValue(cpuOf(stored), cpuOf(previous)) ? undefined : nodesKey
   },
 })
+
+const ratiosOf = (parts: WorkloadParts, { nodes }: Resources) => zoneRatiosOf(parts.engine.identity, readAll<Node>(parts, nodes, ''))
 
 async function reconcile(context: Context, key: string, run: Run): Promise<Outcome> {
   const { parts, writer, resources, triggers, hinted } = context
@@ -87,12 +94,10 @@ async function reconcile(context: Context, key: string, run: Run): Promise<Outco
   const service = readObject<Service>(parts, addressOfKey(resources.services, key))
   if (service === undefined) {
     triggers.forget(key)
-    hinted.delete(key)
+    hinted.forget(key)
     return undefined
   }
   if (!hasPods(service)) return undefined
-  if (wantsHints(identity, service.metadata?.annotations)) hinted.add(key)
-  else hinted.delete(key)
   const pods = await podsOfService(parts, { service, pods: resources.pods }, run)
   const names = sliceNames(identity, stem)
   const labels = fromSelectorObject({ matchLabels: { [names.service]: service.metadata?.name ?? '', [names.managedBy]: names.manager } })
@@ -107,11 +112,17 @@ async function reconcile(context: Context, key: string, run: Run): Promise<Outco
   try {
     for (const family of families) {
       const slices = existing.filter(({ addressType }) => addressType === family)
-      const { changes, missingNodes } = planFamily(context, service, { family, pods, slices })
-      await writeSlices(writer, resources, { changes, owner: service, triggerTime, names, ownerText: `Service ${key}` })
+      const { changes, missingNodes, hints } = planFamily(context, service, { family, pods, slices })
+      const event = hinted.note(key, family, hints)
+      try {
+        await writeSlices(writer, resources, { changes, owner: service, triggerTime, names, ownerText: `Service ${key}` })
+      } finally {
+        if (event !== undefined) await writer.event(resources.services, service, event)
+      }
       for (const missing of missingNodes) failures.add(missing)
     }
     const remove = existing.filter(({ addressType }) => !families.includes(addressType as IpFamily))
+    for (const { addressType } of remove) hinted.remove(key, addressType as IpFamily)
     await writeSlices(writer, resources, {
       changes: { ...noChanges, remove },
       owner: service,
@@ -144,6 +155,8 @@ interface PortGroup {
 interface FamilyPlan {
   readonly changes: SliceChanges
   readonly missingNodes: readonly string[]
+  /** Hints by zone, or why there are none; undefined: the Service does not want any. */
+  readonly hints: ReadonlyMap<string, number> | string | undefined
 }
 
 function planFamily({ parts, resources }: Context, service: Service, { family, pods, slices }: FamilyState): FamilyPlan {
@@ -197,8 +210,8 @@ function planFamily({ parts, resources }: Context, service: Service, { family, p
     changes = isPlaceholder ? { ...changes, remove: [], unchanged: [only] } : { ...changes, create: [templateOf([])] }
   }
   const hasHints = gates('TopologyAwareHints') && wantsHints(identity, service.metadata?.annotations)
-  changes = hasHints ? addHints(changes, zoneRatiosOf(identity, readAll<Node>(parts, resources.nodes, ''))) : removeHints(changes)
-  return { changes: recycle(changes, isOwned), missingNodes }
+  const hinted = hasHints ? addHints(changes, ratiosOf(parts, resources)) : { changes: removeHints(changes), hints: undefined }
+  return { changes: recycle(hinted.changes, isOwned), missingNodes, hints: hinted.hints }
 }
 
 const isEmpty = (list: readonly unknown[] | undefined): boolean => list === undefined || list.length === 0

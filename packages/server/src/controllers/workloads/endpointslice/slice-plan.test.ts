@@ -144,7 +144,7 @@ const hintRows: readonly (readonly [title: string, zones: readonly string[], exp
 for (const [title, zones, expected] of hintRows) {
   test(`hints: ${title}`, () => {
     const changes = { ...noChanges, create: [slice('s', inZones(...zones))] }
-    assert.deepEqual(hintsOf(addHints(changes, half)), expected)
+    assert.deepEqual(hintsOf(addHints(changes, half).changes), expected)
   })
 }
 
@@ -154,8 +154,8 @@ test('hints of unchanged slices stay while they are valid, and are removed when 
     inZones('a', 'b').map((endpoint) => ({ ...endpoint, hints: { forZones: [{ name: endpoint.zone ?? '' }] } })),
   )
   const changes = { ...noChanges, unchanged: [hinted] }
-  assert.deepEqual(addHints(changes, half).update, [])
-  assert.deepEqual(hintsOf(addHints({ ...noChanges, unchanged: [slice('s', inZones('a', 'b'))] }, half)), ['a>a', 'b>b'])
-  assert.deepEqual(hintsOf(addHints(changes, undefined)), ['a>', 'b>'])
+  assert.deepEqual(addHints(changes, half).changes.update, [])
+  assert.deepEqual(hintsOf(addHints({ ...noChanges, unchanged: [slice('s', inZones('a', 'b'))] }, half).changes), ['a>a', 'b>b'])
+  assert.deepEqual(hintsOf(addHints(changes, undefined).changes), ['a>', 'b>'])
   assert.deepEqual(hintsOf(removeHints(changes)), ['a>', 'b>'])
 })

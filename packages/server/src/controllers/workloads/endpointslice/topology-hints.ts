@@ -8,10 +8,10 @@ import { parseQuantity, quantityMilliValue } from '@cluster-apiserver/api/schema
 import type { SliceChanges } from './slice-plan.js'
 
 /** Maximum overload of the endpoints of a zone, as a fraction of an even load. */
-const overloadThreshold = 0.2
+export const overloadThreshold = 0.2
 
 /** Share of the CPUs by zone, in the order of the zones. */
-type ZoneRatios = ReadonlyMap<string, number>
+export type ZoneRatios = ReadonlyMap<string, number>
 
 export const wantsHints = (identity: Identity, annotations: { readonly [name: string]: string } | undefined): boolean => {
   const value = annotations?.[identity.label('topology-aware-hints', 'service')]
@@ -53,16 +53,18 @@ interface Allocation {
 
 type Allocations = ReadonlyMap<string, Allocation>
 
-/** Undefined if there are too few endpoints for the minimum of every zone. */
-function allocate(ratios: ZoneRatios, endpoints: number): Allocations | undefined {
-  if (ratios.size > endpoints) return undefined
+/** A text if hints are impossible. */
+function allocate(ratios: ZoneRatios | undefined, endpoints: number): Allocations | string {
+  if (ratios === undefined) return 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes'
+  const counts = `(${endpoints} endpoints, ${ratios.size} zones)`
+  if (ratios.size > endpoints) return `Insufficient number of endpoints ${counts}`
   const shares = Array.from(ratios, ([zone, ratio]) => {
     const desired = ratio * endpoints
     const minimum = Math.ceil(desired / (1 + overloadThreshold))
     return { zone, minimum, desired: Math.max(desired, minimum) }
   })
   const spare = endpoints - shares.reduce((sum, { minimum }) => sum + minimum, 0)
-  if (spare < 0) return undefined
+  if (spare < 0) return `Unable to allocate minimum required endpoints to each zone without exceeding overload threshold ${counts}`
   return new Map(shares.map(({ zone, minimum, desired }) => [zone, { minimum, desired, maximum: minimum + spare }]))
 }
 
@@ -83,12 +85,19 @@ export function removeHints(changes: SliceChanges): SliceChanges {
   }
 }
 
+interface Hinted {
+  readonly changes: SliceChanges
+  /** Hints by zone, or why there are none. */
+  readonly hints: ReadonlyMap<string, number> | string
+}
+
 /** Sets the hints of the slices that change. Slices whose hints are wrong change, too. Removes all hints if they cannot be set. */
-export function addHints(changes: SliceChanges, ratios: ZoneRatios | undefined): SliceChanges {
+export function addHints(changes: SliceChanges, ratios: ZoneRatios | undefined): Hinted {
   const all = [...changes.create, ...changes.update, ...changes.unchanged]
   const total = all.reduce((sum, { endpoints = [] }) => sum + endpoints.filter(isReady).length, 0)
-  const allocations = ratios === undefined ? undefined : allocate(ratios, total)
-  if (allocations === undefined) return removeHints(changes)
+  const withoutAny = (why: string): Hinted => ({ changes: removeHints(changes), hints: why })
+  const allocations = allocate(ratios, total)
+  if (typeof allocations === 'string') return withoutAny(allocations)
   const assigned = new Map<string, number>()
   const unchanged: EndpointSlice[] = []
   const update = [...changes.update]
@@ -104,13 +113,17 @@ export function addHints(changes: SliceChanges, ratios: ZoneRatios | undefined):
   for (const { endpoints = [] } of changing) {
     for (const endpoint of endpoints.filter(isReady)) {
       const { zone } = endpoint
-      if (zone === undefined || zone === '') return removeHints(changes)
+      if (zone === undefined || zone === '') return withoutAny('One or more endpoints do not have a zone specified')
       add(assigned, zone, 1)
     }
   }
   const moves = transfers(allocations, assigned)
   const hinted = changing.map((slice) => ({ ...slice, endpoints: (slice.endpoints ?? []).map((endpoint) => hint(endpoint, moves)) }))
-  return { ...changes, unchanged, create: hinted.slice(0, changes.create.length), update: hinted.slice(changes.create.length) }
+  const hints = new Map<string, number>()
+  for (const { endpoints = [] } of [...unchanged, ...hinted])
+    for (const endpoint of endpoints.filter(isReady)) add(hints, endpoint.hints?.forZones?.[0]?.name ?? '', 1)
+  const [create, updated] = [hinted.slice(0, changes.create.length), hinted.slice(changes.create.length)]
+  return { changes: { ...changes, unchanged, create, update: updated }, hints }
 }
 
 const add = (counts: Map<string, number>, zone: string, count: number): void => void counts.set(zone, (counts.get(zone) ?? 0) + count)

@@ -57,6 +57,9 @@ export interface Proposals {
   readonly errors: readonly MetricError[]
 }
 
+/** In the place of a metric without a value, as in kube-controller-manager. */
+const noStatus = { type: '' } as MetricStatus
+
 export async function proposeReplicas({ spec }: HorizontalPodAutoscaler, sources: MetricSources, target: ScaledPods): Promise<Proposals> {
   let best: Proposed | undefined
   const statuses: MetricStatus[] = []
@@ -69,6 +72,7 @@ export async function proposeReplicas({ spec }: HorizontalPodAutoscaler, sources
     } catch (thrown) {
       if (!(thrown instanceof MetricError)) throw thrown
       errors.push(thrown)
+      statuses.push(noStatus)
     }
   }
   return { replicas: best?.replicas ?? 0, metric: best?.name ?? '', statuses, errors }

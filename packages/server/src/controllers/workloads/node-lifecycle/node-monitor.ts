@@ -44,10 +44,11 @@ export class NodeMonitor {
     const nodes = [...readAll<Node>(this.#parts, resources.nodes, '')]
     await this.#noteNodes(resources, nodes)
     const zones = new Map<string, { ready: number; notReady: number }>()
+    const excludedLabel = this.#parts.engine.identity.label('exclude-disruption', 'node')
     for (const node of nodes) {
       await run.budget.yieldIfSpent()
       const status = await this.#checkHealth(resources, node, run)
-      if (status === undefined) continue
+      if (node.metadata?.labels?.[excludedLabel] !== undefined) continue
       const zone = this.#zoneOf(node)
       const counts = zones.get(zone) ?? { ready: 0, notReady: 0 }
       counts[status === 'True' ? 'ready' : 'notReady'] += 1

@@ -6,10 +6,13 @@ import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { Run } from '../../framework/controller.js'
 import { ignoreErrors, notFoundOrConflict } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
-import { isTerminating, readObject, type WorkloadParts } from '../kit/workload-parts.js'
+import { untoleratedTaint } from '../kit/tolerations.js'
+import { readObject, type WorkloadParts } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { podsOnNode } from './pods-on-node.js'
 import { tolerationSeconds } from './toleration-time.js'
+
+const noExecute: ReadonlySet<string> = new Set(['NoExecute'])
 
 interface Resources {
   readonly nodes: Resource
@@ -18,13 +21,15 @@ interface Resources {
 
 interface ScheduledPod {
   readonly pod: Pod
-  readonly sinceMs: number
+  /** A later change of the taints does not move this time, as in kube-controller-manager. */
+  readonly atMs: number
+  readonly isEvicted: boolean
 }
 
 export class TaintEviction {
   readonly #parts: WorkloadParts
   readonly #writer: Writer
-  /** Pods with tolerationSeconds, by node name and uid. A restart begins their time again, as in kube-controller-manager. */
+  /** Evicted pods, and those that tolerate the taints for a time, by node name and uid. A restart begins the times again. */
   readonly #scheduled = new Map<string, ReadonlyMap<string, ScheduledPod>>()
 
   constructor(parts: WorkloadParts) {
@@ -42,29 +47,28 @@ export class TaintEviction {
     }
     const before = this.#scheduled.get(name) ?? new Map<string, ScheduledPod>()
     const scheduled = new Map<string, ScheduledPod>()
-    const evicted = new Set<string>()
     const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
     const nowMs = clock.now()
-    let nextMs = Number.POSITIVE_INFINITY
     for (const pod of taints.length === 0 ? [] : await podsOnNode(this.#parts, pods, { node: name, run })) {
-      if (isTerminating(pod)) continue
-      const seconds = tolerationSeconds(taints, pod.spec?.tolerations ?? [])
+      const { tolerations = [] } = pod.spec ?? {}
+      const seconds = tolerationSeconds(taints, tolerations)
       if (seconds === undefined) continue
       const uid = pod.metadata?.uid ?? ''
-      const sinceMs = before.get(uid)?.sinceMs ?? nowMs
-      const leftMs = sinceMs + seconds * 1000 - nowMs
-      if (leftMs <= 0) {
-        evicted.add(uid)
+      const known = before.get(uid)
+      const isTolerated = untoleratedTaint(taints, tolerations, noExecute) === undefined
+      const atMs = isTolerated ? (known?.atMs ?? nowMs + seconds * 1000) : nowMs
+      const isDue = atMs <= nowMs
+      if (known?.isEvicted !== true && isDue) {
+        if (known !== undefined && !isTolerated) await this.#cancel(pods, pod)
         await this.#evict(pods, pod)
-      } else {
-        scheduled.set(uid, { pod, sinceMs })
-        nextMs = Math.min(nextMs, leftMs)
       }
+      scheduled.set(uid, { pod, atMs, isEvicted: isDue })
     }
     if (scheduled.size === 0) this.#scheduled.delete(name)
     else this.#scheduled.set(name, scheduled)
-    for (const [uid, { pod }] of before) if (!scheduled.has(uid) && !evicted.has(uid)) await this.#cancel(pods, pod)
-    return Number.isFinite(nextMs) ? { afterMs: nextMs } : undefined
+    for (const [uid, { pod, isEvicted }] of before) if (!scheduled.has(uid) && !isEvicted) await this.#cancel(pods, pod)
+    const nextMs = Math.min(...[...scheduled.values()].map(({ atMs, isEvicted }) => (isEvicted ? Number.POSITIVE_INFINITY : atMs)))
+    return Number.isFinite(nextMs) ? { afterMs: nextMs - nowMs } : undefined
   }
 
   async #evict(pods: Resource, pod: Pod): Promise<void> {

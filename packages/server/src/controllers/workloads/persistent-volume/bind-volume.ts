@@ -14,6 +14,8 @@ export interface VolumeContext {
   readonly writer: Writer
   readonly resources: VolumeResources
   readonly run: Run
+  /** By uid of the volume: its recycler pod was started by this process, or the time of the next attempt. */
+  readonly recycling: Map<string, 'started' | number>
 }
 
 export interface VolumeResources {
@@ -120,6 +122,12 @@ export async function setVolumePhase(
   const { message: _, ...rest } = volume.status ?? {}
   const status = { ...rest, phase, ...(message === undefined ? {} : { message }) }
   return writer.update(resources.volumes, { ...volume, status } as PersistentVolume, 'status')
+}
+
+export async function failVolume(context: VolumeContext, volume: PersistentVolume, reason: string, message: string): Promise<void> {
+  if (volume.status?.phase === 'Failed') return
+  await setVolumePhase(context, volume, 'Failed', message)
+  await context.writer.event(context.resources.volumes, volume, { type: 'Warning', reason, message })
 }
 
 /** Takes back a binding. A volume that the controller chose becomes free; one that the user reserved keeps its claimRef, without uid. */

@@ -12,6 +12,7 @@ import type { Controller } from '../../leader-election/leader-election.js'
 import { addressOfKey, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import type { VolumeContext, VolumeResources } from './bind-volume.js'
+import { recyclerPods } from './recycle-volume.js'
 import { ensureClass, isDefaultClass } from './storage-classes.js'
 import { syncClaim } from './sync-claim.js'
 import { syncVolume } from './sync-volume.js'
@@ -22,6 +23,7 @@ const builtInClassKey = 'class'
 
 export const persistentVolumeBinder = (parts: WorkloadParts): Controller => {
   const writer = new Writer(parts, 'persistent-volume-binder', 'persistentvolume-controller')
+  const recycling: VolumeContext['recycling'] = new Map()
   let hasClass = false
   return new KeyedController(parts, {
     name: 'persistentvolume-binder',
@@ -36,6 +38,7 @@ export const persistentVolumeBinder = (parts: WorkloadParts): Controller => {
         { resource: claims, namespace: '', keyOf: (stored, type) => keysOfClaim(resources, stored, type) },
         { resource: volumes, namespace: '', keyOf: (stored, type, previous) => keysOfVolume(parts, resources, { stored, type, previous }) },
         { resource: classes, namespace: '', keyOf: (stored, type) => keysOfClass(parts, resources, stored, type) },
+        recyclerPods(resources),
         // A namespace that every server has, to queue the key at the start.
         {
           resource: resources.namespaces,
@@ -47,7 +50,7 @@ export const persistentVolumeBinder = (parts: WorkloadParts): Controller => {
     work: async (key, run) => {
       const resources = resourcesIn(parts.catalogs.current, parts)
       if (resources === undefined) return undefined
-      const context = { parts, writer, resources, run }
+      const context = { parts, writer, resources, run, recycling }
       if (key === builtInClassKey) {
         if (!hasClass) await ensureClass(parts, writer, resources.classes)
         hasClass = true
@@ -128,11 +131,10 @@ async function reconcileClaim(context: VolumeContext, name: string): Promise<Out
   return claim === undefined ? undefined : syncClaim(context, claim)
 }
 
-async function reconcileVolume(context: VolumeContext, name: string): Promise<undefined> {
+async function reconcileVolume(context: VolumeContext, name: string): Promise<Outcome> {
   const { parts, resources } = context
   const volume = readObject<PersistentVolume>(parts, { resource: resources.volumes, namespace: '', name })
-  if (volume !== undefined) await syncVolume(context, volume)
-  return undefined
+  return volume === undefined ? undefined : syncVolume(context, volume)
 }
 
 const pendingText = Buffer.from('"Pending"')

@@ -20,19 +20,32 @@ const movedProvisioners: { readonly [stem: string]: string } = {
   'vsphere-volume': 'csi.vsphere.vmware.com',
 }
 
+/** In-tree plugins of kube-controller-manager that provision nothing. */
+const pluginsWithoutProvisioner: readonly string[] = ['nfs', 'local-volume', 'csi']
+const disabledProvisioner = 'host-path'
+
 /** Creates the volume of a claim; the event of the volume queues the claim, which then binds it. */
 export async function provision(context: VolumeContext, claim: PersistentVolumeClaim): Promise<void> {
   const { parts, writer, resources } = context
   const { identity } = parts.engine
-  const failed = (message: string): Promise<void> =>
-    writer.event(resources.claims, claim, { type: 'Warning', reason: 'ProvisioningFailed', message })
+  const failed = (message: string, of = claim): Promise<void> =>
+    writer.event(resources.claims, of, { type: 'Warning', reason: 'ProvisioningFailed', message })
   const className = classNameOf(identity, claim)
   const storageClass = findClass(parts, resources.classes, className)
   if (storageClass === undefined) return failed(`storageclass.${resources.classes.group} "${className}" not found`)
   const { provisioner = '' } = storageClass
   const inTree = identity.label('')
   const name = provisioner.startsWith(inTree) ? movedProvisioners[provisioner.slice(inTree.length)] : provisioner
-  if (name === undefined) return failed(`no volume plugin matched name: ${provisioner}`)
+  if (name === undefined) {
+    const stem = provisioner.slice(inTree.length)
+    if (stem === disabledProvisioner) {
+      const provisioned = await setProvisioner(context, claim, provisioner)
+      return failed(`Failed to create provisioner: provisioning in volume plugin "${provisioner}" is disabled`, provisioned)
+    }
+    return failed(
+      pluginsWithoutProvisioner.includes(stem) ? 'no provisionable volume plugin matched' : `no volume plugin matched name: ${provisioner}`,
+    )
+  }
   const annotatedClaim = await setProvisioner(context, claim, name)
   if (name === builtInProvisioner) return createVolume(context, annotatedClaim, storageClass)
   await writer.event(resources.claims, claim, {

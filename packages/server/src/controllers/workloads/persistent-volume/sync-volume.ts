@@ -1,17 +1,19 @@
 // Reconciles one volume: its phase, and what happens after its claim was deleted.
 
 import type { PersistentVolume, PersistentVolumeClaim } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { Outcome } from '../../framework/work-queue.js'
 import { readObject } from '../kit/workload-parts.js'
-import { setVolumePhase, unbind, type VolumeContext } from './bind-volume.js'
+import { failVolume, setVolumePhase, unbind, type VolumeContext } from './bind-volume.js'
+import { recycle } from './recycle-volume.js'
 import { builtInProvisioner } from './storage-classes.js'
 import { annotationOf } from './volume-annotations.js'
 import { hasOtherMode } from './volume-match.js'
 
-export async function syncVolume(context: VolumeContext, volume: PersistentVolume): Promise<void> {
+export async function syncVolume(context: VolumeContext, volume: PersistentVolume): Promise<Outcome> {
   const { claimRef } = volume.spec ?? {}
   if (claimRef === undefined || (claimRef.uid ?? '') === '') {
     await setVolumePhase(context, volume, 'Available')
-    return
+    return undefined
   }
   const claim = claimOf(context, volume)
   if (claim === undefined) return release(context, volume)
@@ -19,8 +21,9 @@ export async function syncVolume(context: VolumeContext, volume: PersistentVolum
   const { name } = volume.metadata ?? {}
   if (volumeName === name) await setVolumePhase(context, volume, 'Bound')
   else if (volumeName === '') await noteOtherMode(context, volume, claim)
-  else if (isProvisioned(context, volume) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete') await release(context, volume)
+  else if (isProvisioned(context, volume) && volume.spec?.persistentVolumeReclaimPolicy === 'Delete') return release(context, volume)
   else await unbind(context, volume)
+  return undefined
 }
 
 /** The claim with the uid of the claimRef. */
@@ -36,32 +39,31 @@ const isProvisioned = ({ parts }: VolumeContext, volume: PersistentVolume): bool
 /** The claim will be bound by its own run, which the event of the volume queues. */
 async function noteOtherMode({ writer, resources }: VolumeContext, volume: PersistentVolume, claim: PersistentVolumeClaim): Promise<void> {
   if (!hasOtherMode(volume, claim)) return
-  const [volumeName, claimName] = [volume.metadata?.name, claim.metadata?.name]
-  const event = { type: 'Warning', reason: 'VolumeMismatch' } as const
-  const end = `to requested PersistentVolumeClaim "${claimName}" due to incompatible volumeMode.`
-  await writer.event(resources.volumes, volume, { ...event, message: `Cannot bind PersistentVolume ${end}` })
-  await writer.event(resources.claims, claim, { ...event, message: `Cannot bind PersistentVolume "${volumeName}" ${end}` })
+  const event = (volumeName: string, claimName: string) =>
+    ({
+      type: 'Warning',
+      reason: 'VolumeMismatch',
+      message: `Cannot bind PersistentVolume${volumeName} to requested PersistentVolumeClaim${claimName} due to incompatible volumeMode.`,
+    }) as const
+  await writer.event(resources.volumes, volume, event('', ` "${claim.metadata?.name}"`))
+  await writer.event(resources.claims, claim, event(` "${volume.metadata?.name}"`, ''))
 }
 
 /** A failed volume stays failed, so that the user sees it. */
-async function release(context: VolumeContext, volume: PersistentVolume): Promise<void> {
+async function release(context: VolumeContext, volume: PersistentVolume): Promise<Outcome> {
   const released = volume.status?.phase === 'Failed' ? volume : await setVolumePhase(context, volume, 'Released')
   switch (released.spec?.persistentVolumeReclaimPolicy) {
     case 'Retain':
-      return
+      return undefined
     case 'Recycle':
-      return fail(context, released, 'VolumeFailedRecycle', 'No recycler plugin found for the volume!')
+      return recycle(context, released)
     case 'Delete':
-      return deleteVolume(context, released)
+      await deleteVolume(context, released)
+      return undefined
     default:
-      return fail(context, released, 'VolumeUnknownReclaimPolicy', 'Volume has unrecognized PersistentVolumeReclaimPolicy')
+      await failVolume(context, released, 'VolumeUnknownReclaimPolicy', 'Volume has unrecognized PersistentVolumeReclaimPolicy')
+      return undefined
   }
-}
-
-async function fail(context: VolumeContext, volume: PersistentVolume, reason: string, message: string): Promise<void> {
-  if (volume.status?.phase === 'Failed') return
-  await setVolumePhase(context, volume, 'Failed', message)
-  await context.writer.event(context.resources.volumes, volume, { type: 'Warning', reason, message })
 }
 
 async function deleteVolume(context: VolumeContext, volume: PersistentVolume): Promise<void> {
@@ -71,7 +73,7 @@ async function deleteVolume(context: VolumeContext, volume: PersistentVolume): P
   // The deleter of another provisioner is another program.
   if (provisioner !== '' && provisioner !== builtInProvisioner && !provisioner.startsWith(identity.label(''))) return
   const problem = provisioner === builtInProvisioner ? undefined : deletionProblem(volume)
-  if (problem !== undefined) return fail(context, volume, 'VolumeFailedDelete', problem)
+  if (problem !== undefined) return failVolume(context, volume, 'VolumeFailedDelete', problem)
   if (volume.metadata?.deletionTimestamp === undefined) await writer.delete(resources.volumes, volume)
 }
 

@@ -65,8 +65,8 @@ interface Expansion {
 async function expand(parts: WorkloadParts, writer: Writer, { resources: { claims, volumes }, claim, volume }: Expansion): Promise<void> {
   const { identity } = parts.engine
   if (annotationOf(identity, volume, 'provisionedBy') !== builtInProvisioner) {
-    const message = 'waiting for an external controller to expand this PVC'
-    await writer.event(claims, claim, { type: volume.spec?.csi === undefined ? 'Warning' : 'Normal', reason: 'ExternalExpanding', message })
+    const why = "didn't find a plugin capable of expanding the volume; waiting for an external controller to process this PVC"
+    await writer.event(claims, claim, { type: 'Warning', reason: 'ExternalExpanding', message: `Ignoring the PVC: ${why}.` })
     return
   }
   const storage = claim.spec?.resources?.requests?.['storage']

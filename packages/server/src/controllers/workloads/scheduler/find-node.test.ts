@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { pendingOf, SpentBudget, type TestObjects, testCluster, testNode, testPod } from './cluster.fixture.js'
 import { findNode, fitMessage } from './find-node.js'
+import { interPodAffinity } from './plugins/inter-pod-affinity.js'
 
 /** The node, or why there is none. */
 async function outcome(pod: Pod, objects: TestObjects): Promise<string> {
@@ -59,6 +61,18 @@ const rows: readonly (readonly [string, Pod, TestObjects, string])[] = [
     testPod('p', { requests: { cpu: '5', memory: '9Gi', 'x.test/gpu': '1' } }),
     ab,
     `${none}2 Insufficient cpu, 2 Insufficient memory, 2 Insufficient x.test/gpu.`,
+  ],
+  [
+    'a pod with any request does not fit on an overcommitted node',
+    testPod('p', { requests: { memory: '1Gi' } }),
+    { nodes: [a], pods: [testPod('x', on('a', { requests: { cpu: '5' } }))] },
+    '0/1 nodes are available: 1 Insufficient cpu.',
+  ],
+  [
+    'a pod without requests fits there',
+    testPod('p', { requests: { cpu: '0' } }),
+    { nodes: [a], pods: [testPod('x', on('a', { requests: { cpu: '5' } }))] },
+    'a',
   ],
   ['overhead counts', testPod('p', { requests: { cpu: '4' }, overhead: { cpu: '1m' } }), ab, `${none}2 Insufficient cpu.`],
   [
@@ -287,6 +301,15 @@ test('a nominated pod keeps its place from pods of lower priority, and goes ther
   assert.equal(await nodeOf(testPod('low', { requests: { cpu: '2' } })), 'a')
   assert.equal(await nodeOf(testPod('higher', { priority: 11, requests: { cpu: '3' } })), 'b')
   assert.equal(await nodeOf({ ...nominated.pod, status: { nominatedNodeName: 'b' } }), 'b')
+})
+
+test('the score of preferred affinities is rounded down after it was scaled', async () => {
+  const preferred = (app: string, weight: number) => ({ weight, podAffinityTerm: podTerm(app) })
+  const affinity = { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [preferred('x', 29), preferred('y', 100)] } }
+  const pods = [testPod('x', on('a', { labels: { app: 'x' } })), testPod('y', on('b', { labels: { app: 'y' } }))]
+  const { cluster } = testCluster({ ...abc, pods })
+  const scores = await interPodAffinity.score?.(pendingOf(testPod('p', { affinity })), cluster, cluster.nodes, turnBudget)
+  assert.deepEqual(scores, [28, 100, 0])
 })
 
 test('long decisions yield to the event loop between nodes', async () => {

@@ -77,7 +77,8 @@ export const interPodAffinity: Plugin = {
     })
     const lowest = Math.min(...sums)
     const range = Math.max(...sums) - lowest
-    return sums.map((sum) => (range > 0 ? Math.trunc((maxScore * (sum - lowest)) / range) : 0))
+    // The order of the operations decides how the score is rounded.
+    return sums.map((sum) => (range > 0 ? Math.trunc(maxScore * ((sum - lowest) / range)) : 0))
   },
 }
 

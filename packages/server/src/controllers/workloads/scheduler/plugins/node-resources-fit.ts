@@ -3,10 +3,14 @@
 import type { NodeState } from '../node-state.js'
 import { maxScore, type NodePlugin } from './plugin.js'
 
+const nativeResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage']
+
 export const nodeResourcesFit: NodePlugin = {
   name: 'NodeResourcesFit',
   prepare: ({ shape: { requests } }) => {
-    const wanted = [...requests].filter(([name, amount]) => amount > 0 || name === 'cpu' || name === 'memory')
+    // A pod with any request fits on no node that is overcommitted in one of the native resources.
+    const native = nativeResources.map((name) => [name, requests.get(name) ?? 0] as const)
+    const wanted = [...native, ...[...requests].filter(([name, amount]) => amount > 0 && !nativeResources.includes(name))]
     const isAsking = wanted.some(([, amount]) => amount > 0)
     return {
       filter: (node) => {
