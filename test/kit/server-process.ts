@@ -160,6 +160,11 @@ export class ServerProcess {
     return this.status('RssAnon') * 1024
   }
 
+  /** `ownBytes` of the server, then of each worker. */
+  get ownBytesOfEach(): readonly number[] {
+    return [this.pid, ...this.workers].map((pid) => statusOf(pid, 'RssAnon') * 1024)
+  }
+
   get mappedFileBytes(): number {
     return this.status('RssFile') * 1024
   }
