@@ -69,8 +69,14 @@ export async function soak({
     const isEnough = (): boolean =>
       load.requests >= minimums.requests && load.watches >= minimums.watches && load.namespaces >= minimums.namespaces
     const spentMs = (): number => performance.now() - startMs
+    let ended: string | undefined
+    void server.exited.then(({ code, signal }) => (ended = signal ?? `exit code ${code}`))
     while (spentMs() < seconds * 1000 || (!isEnough() && spentMs() < seconds * 1000 + timeoutMs)) {
       await sleep(sampleSeconds * 1000)
+      if (ended !== undefined) {
+        load.stop()
+        throw new Error(`the server ended: ${ended}\n${server.stderr.slice(-4000)}`)
+      }
       const sample = sampleOf(server, load, spentMs())
       samples.push(sample)
       log(lineOf(sample))
