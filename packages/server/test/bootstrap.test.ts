@@ -8,7 +8,7 @@ import { ApiClient } from '../../../test/kit/api-client.js'
 import { startEmbedded } from '../../../test/kit/embedded.js'
 import { expectStatus, until, untilStatus } from '../../../test/kit/fixtures.js'
 import { repoRoot } from '../../../test/kit/paths.js'
-import { newFolder } from '../../../test/kit/server-process.js'
+import { newFolder, skipWithWorkers } from '../../../test/kit/server-process.js'
 
 const catalogue = `${process.env['CATALOGUE_ROOT'] ?? `${repoRoot}../shared/catalogue`}/`
 const hasCatalogue = existsSync(`${catalogue}bootstrap.json`)
@@ -204,7 +204,7 @@ describe('bootstrap objects prepared by the build equal those created at start',
     ['cluster', 'in a folder'],
     ['kubernetes', 'in memory'],
   ] as const)
-    test(`identity ${identity}, ${storage}`, async () => {
+    test(`identity ${identity}, ${storage}`, { skip: storage === 'in memory' && skipWithWorkers('not in memory') }, async () => {
       const dataDir = newFolder()
       const folders = storage === 'in memory' ? [{}, {}] : [{ dataDir: `${dataDir}/a` }, { dataDir: `${dataDir}/b` }]
       const options = { identity, flags: ['--advertise-address=192.0.2.7'] }
