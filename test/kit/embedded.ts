@@ -24,8 +24,11 @@ export interface Embedded {
 /** Flags that enable every tested kind, alpha versions included. */
 export const everyKind = ['--feature-gates=DynamicResourceAllocation=true', '--runtime-config=api/alpha=true']
 
-async function startWithWorkers(flags: readonly string[]): Promise<Embedded> {
-  const process = await ServerProcess.start({ flags: ['--workers=2', ...flags] })
+async function startWithWorkers(flags: readonly string[], folder: string | undefined): Promise<Embedded> {
+  const process = await ServerProcess.start({
+    flags: ['--workers=2', ...flags],
+    ...(folder === undefined ? {} : { dataDir: folder }),
+  })
   const { access, dataDir, url, port } = process
   const clientConfigurationPath = join(dataDir, 'admin.conf')
   const clientConfiguration = readFileSync(clientConfigurationPath, 'utf8')
@@ -42,9 +45,10 @@ async function startWithWorkers(flags: readonly string[]): Promise<Embedded> {
   }
 }
 
-export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
-  if (engine === 'workers' || (engine !== 'etcd' && isWorkersRun())) return startWithWorkers(flags)
-  const dataDir = engine === 'lmdb' ? newFolder() : undefined
+/** `folder`: data folder of an earlier server, which stays; default: a new one, which is removed. */
+export async function startEmbedded(engine: EngineName, flags: readonly string[] = [], folder?: string): Promise<Embedded> {
+  if (engine === 'workers' || (engine !== 'etcd' && isWorkersRun())) return startWithWorkers(flags, folder)
+  const dataDir = engine === 'lmdb' ? (folder ?? newFolder()) : undefined
   const cluster = engine === 'etcd' ? await etcd?.EtcdCluster.start({ members: 1 }) : undefined
   const server = await startServer({
     flags,
@@ -59,7 +63,7 @@ export async function startEmbedded(engine: EngineName, flags: readonly string[]
       client.close()
       await server.close({ immediately: true })
       await cluster?.stop()
-      if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
+      if (dataDir !== undefined && folder === undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }

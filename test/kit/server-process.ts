@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Access, ApiClient } from './api-client.js'
+import { until } from './fixtures.js'
 import { commandPath } from './paths.js'
 
 interface ProcessOptions {
@@ -66,6 +67,17 @@ export const isWorkersRun = (): boolean => process.env['TEST_ENGINES'] === 'work
 /** `skip` of a test of a behaviour that is documented to differ with worker processes. */
 export const skipWithWorkers = (difference: string): string | false => (isWorkersRun() ? `with workers: ${difference}` : false)
 
+/** Polls on new connections until `isGood` holds on every worker process: consecutive connections go to different ones. */
+export async function untilOnWorkers<T>(poll: () => Promise<T>, isGood: (value: T) => boolean): Promise<void> {
+  let inRow = 0
+  const pollInRow = async (): Promise<T> => {
+    const value = await poll()
+    inRow = isGood(value) ? inRow + 1 : 0
+    return value
+  }
+  await until(pollInRow, () => inRow >= (isWorkersRun() ? 2 : 1))
+}
+
 const excludesWorkers = /^--(?:workers|etcd-servers|storage-backend|testkit|permit-port-sharing)\b/
 
 const workersFlag = (flags: readonly string[]): readonly string[] =>
@@ -122,9 +134,11 @@ export class ServerProcess {
   }
 
   get access(): Access {
+    const clientConfiguration = readFileSync(join(this.dataDir, 'admin.conf'), 'utf8')
+    const [, ca = ''] = /certificate-authority-data: (\S+)/.exec(clientConfiguration) ?? []
     return {
       url: this.url,
-      ca: readFileSync(join(this.dataDir, 'pki', 'ca.crt'), 'utf8'),
+      ca: Buffer.from(ca, 'base64').toString(),
       token: readFileSync(join(this.dataDir, 'pki', 'admin.token'), 'utf8').trim(),
     }
   }
@@ -158,6 +172,11 @@ export class ServerProcess {
   /** Without pages of the data file, which the kernel can reclaim. */
   get ownBytes(): number {
     return this.status('RssAnon') * 1024
+  }
+
+  /** `ownBytes` of the server, then of each worker. */
+  get ownBytesOfEach(): readonly number[] {
+    return [this.pid, ...this.workers].map((pid) => statusOf(pid, 'RssAnon') * 1024)
   }
 
   get mappedFileBytes(): number {

@@ -21,7 +21,9 @@ if (values.help) {
   --minutes   how long; the first three tenths are warm-up
   --rate      requests a second
   --seed      repeats the choices of an earlier run
-  --etcd      stores in an etcd with so many members instead of the embedded store`)
+  --etcd      stores in an etcd with so many members instead of the embedded store
+
+With worker processes: npm run soak -- -- --workers=2`)
   process.exit(0)
 }
 

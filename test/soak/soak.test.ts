@@ -33,7 +33,7 @@ test('growth is reported', () => {
   const limits = { memoryShare: 0.05, memoryBytes: 1, descriptors: 4 }
   const verdict: SoakVerdict = {
     samples: [],
-    memory: flat,
+    memory: [flat, flat],
     descriptors: { ...flat, mean: 40 },
     idle: { before: 20, after: 21 },
     failures: new Map(),
@@ -43,7 +43,10 @@ test('growth is reported', () => {
     namespaces: 1,
   }
   assert.deepEqual(problemsOf(verdict, limits), [])
-  assert.match(problemsOf({ ...verdict, memory: { ...flat, rise: 6 << 20 } }, limits)[0] ?? '', /memory grows by 6.0 MiB; 5.0/)
+  assert.match(
+    problemsOf({ ...verdict, memory: [flat, { ...flat, rise: 6 << 20 }] }, limits)[0] ?? '',
+    /memory of worker 1 grows by 6.0 MiB; 5.0/,
+  )
   assert.match(problemsOf({ ...verdict, descriptors: { ...flat, rise: 5 } }, limits)[0] ?? '', /descriptors grow/)
   assert.match(problemsOf({ ...verdict, idle: { before: 20, after: 30 } }, limits)[0] ?? '', /30 file descriptors/)
   assert.deepEqual(problemsOf({ ...verdict, failures: new Map([['GET /x: 500', 3]]) }, limits), ['3 × GET /x: 500'])

@@ -20,8 +20,8 @@ interface SoakOptions {
 interface Sample {
   readonly atMs: number
   readonly requests: number
-  /** Private memory, without pages of the data file, which the kernel can reclaim. */
-  readonly ownBytes: number
+  /** Private memory of each process, the primary first, without pages of the data file, which the kernel can reclaim. */
+  readonly ownBytes: readonly number[]
   readonly fileBytes: number
   readonly descriptors: number
   readonly threads: number
@@ -29,7 +29,8 @@ interface Sample {
 
 export interface SoakVerdict {
   readonly samples: readonly Sample[]
-  readonly memory: Trend
+  /** One for each process. */
+  readonly memory: readonly Trend[]
   readonly descriptors: Trend
   /** Open file descriptors before the first client and after the last. */
   readonly idle: { readonly before: number; readonly after: number }
@@ -64,12 +65,18 @@ export async function soak({
     const running = load.run()
     const samples: Sample[] = []
     const startMs = performance.now()
-    log('   minutes   requests    own MiB   file MiB  descriptors  threads')
+    log('   minutes   requests   file MiB  descriptors  threads  own MiB of each process')
     const isEnough = (): boolean =>
       load.requests >= minimums.requests && load.watches >= minimums.watches && load.namespaces >= minimums.namespaces
     const spentMs = (): number => performance.now() - startMs
+    let ended: string | undefined
+    void server.exited.then(({ code, signal }) => (ended = signal ?? `exit code ${code}`))
     while (spentMs() < seconds * 1000 || (!isEnough() && spentMs() < seconds * 1000 + timeoutMs)) {
       await sleep(sampleSeconds * 1000)
+      if (ended !== undefined) {
+        load.stop()
+        throw new Error(`the server ended: ${ended}\n${server.stderr.slice(-4000)}`)
+      }
       const sample = sampleOf(server, load, spentMs())
       samples.push(sample)
       log(lineOf(sample))
@@ -81,8 +88,15 @@ export async function soak({
     const afterWarmUp = samples.filter(({ atMs }) => atMs >= seconds * 1000 * warmUpShare)
     return {
       samples,
-      memory: trendOf(minimaOf(pointsOf(afterWarmUp, 'ownBytes'), afterWarmUp.length >= 40 ? 5 : 2)),
-      descriptors: trendOf(pointsOf(afterWarmUp, 'descriptors')),
+      memory: [server.pid, ...server.workers].map((_, i) =>
+        trendOf(
+          minimaOf(
+            pointsOf(afterWarmUp, ({ ownBytes }) => ownBytes[i] ?? 0),
+            afterWarmUp.length >= 40 ? 5 : 2,
+          ),
+        ),
+      ),
+      descriptors: trendOf(pointsOf(afterWarmUp, ({ descriptors }) => descriptors)),
       idle: { before, after: server.openDescriptors },
       failures: load.failures,
       requests: load.requests,
@@ -95,14 +109,14 @@ export async function soak({
   }
 }
 
-const pointsOf = (samples: readonly Sample[], measure: 'ownBytes' | 'descriptors'): readonly Point[] =>
-  samples.map((sample) => ({ atMs: sample.atMs, value: sample[measure] }))
+const pointsOf = (samples: readonly Sample[], read: (sample: Sample) => number): readonly Point[] =>
+  samples.map((sample) => ({ atMs: sample.atMs, value: read(sample) }))
 
 function sampleOf(server: ServerProcess, load: Load, atMs: number): Sample {
   return {
     atMs,
     requests: load.requests,
-    ownBytes: server.ownBytes,
+    ownBytes: server.ownBytesOfEach,
     fileBytes: server.mappedFileBytes,
     descriptors: server.openDescriptors,
     threads: server.threads,
@@ -112,9 +126,12 @@ function sampleOf(server: ServerProcess, load: Load, atMs: number): Sample {
 const mebibytes = (bytes: number): string => (bytes / (1 << 20)).toFixed(1)
 
 function lineOf({ atMs, requests, ownBytes, fileBytes, descriptors, threads }: Sample): string {
-  const cells = [(atMs / 60_000).toFixed(1), requests, mebibytes(ownBytes), mebibytes(fileBytes)].map((cell) => String(cell).padStart(10))
-  return `${cells.join(' ')} ${String(descriptors).padStart(12)} ${String(threads).padStart(8)}`
+  const cells = [(atMs / 60_000).toFixed(1), requests, mebibytes(fileBytes)].map((cell) => String(cell).padStart(10))
+  const own = ownBytes.map((bytes) => mebibytes(bytes).padStart(8)).join(' ')
+  return `${cells.join(' ')} ${String(descriptors).padStart(12)} ${String(threads).padStart(8)} ${own}`
 }
+
+const processNameOf = (i: number): string => (i === 0 ? 'the server' : `worker ${i}`)
 
 interface GrowthLimits {
   /** Allowed growth after the warm-up, as a share of the memory. */
@@ -126,9 +143,11 @@ interface GrowthLimits {
 /** Problems; empty if everything is flat. */
 export function problemsOf(verdict: SoakVerdict, limits: GrowthLimits): readonly string[] {
   const { memory, descriptors, idle, failures } = verdict
-  const allowed = Math.max(limits.memoryBytes, memory.mean * limits.memoryShare)
   return [
-    ...(memory.rise > allowed ? [`memory grows by ${mebibytes(memory.rise)} MiB; ${mebibytes(allowed)} MiB are allowed`] : []),
+    ...memory.flatMap(({ mean, rise }, i) => {
+      const allowed = Math.max(limits.memoryBytes, mean * limits.memoryShare)
+      return rise > allowed ? [`memory of ${processNameOf(i)} grows by ${mebibytes(rise)} MiB; ${mebibytes(allowed)} MiB are allowed`] : []
+    }),
     ...(descriptors.rise > limits.descriptors ? [`open file descriptors grow by ${descriptors.rise.toFixed(1)}`] : []),
     ...(idle.after > idle.before + 3
       ? [`${idle.after} file descriptors are open after the last client, ${idle.before} before the first`]
@@ -140,7 +159,10 @@ export function problemsOf(verdict: SoakVerdict, limits: GrowthLimits): readonly
 export function renderVerdict({ memory, descriptors, idle, requests, watches, events, namespaces }: SoakVerdict): string {
   return [
     `${requests} requests, ${watches} watches with ${events} events, ${namespaces} namespaces created and deleted`,
-    `memory after the warm-up: ${mebibytes(memory.mean)} MiB; the trend of its minima grows by ${mebibytes(memory.rise)} MiB (${mebibytes(memory.risePerHour)} MiB an hour)`,
+    ...memory.map(
+      ({ mean, rise, risePerHour }, i) =>
+        `memory of ${processNameOf(i)} after the warm-up: ${mebibytes(mean)} MiB; the trend of its minima grows by ${mebibytes(rise)} MiB (${mebibytes(risePerHour)} MiB an hour)`,
+    ),
     `descriptors: ${descriptors.mean.toFixed(1)}, rise ${descriptors.rise.toFixed(1)}; ${idle.before} before the first client, ${idle.after} after the last`,
   ].join('\n')
 }

@@ -7,13 +7,14 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
+import type { RunningServer } from 'cluster-apiserver'
 import { Kubectl } from '../../../test/clients/kubectl.js'
+import { type Embedded, startEmbedded } from '../../../test/kit/embedded.js'
 import { until } from '../../../test/kit/fixtures.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 import { newFolder } from '../../../test/kit/server-process.js'
 
-const clientFor = (server: Awaited<ReturnType<typeof startServer>>): Kubectl => {
+const clientFor = (server: RunningServer): Kubectl => {
   const home = newFolder()
   const clientConfiguration = join(home, 'config')
   writeFileSync(clientConfiguration, server.clientConfiguration)
@@ -21,14 +22,14 @@ const clientFor = (server: Awaited<ReturnType<typeof startServer>>): Kubectl => 
 }
 
 describe('clusterctl console', () => {
-  let server: Awaited<ReturnType<typeof startServer>>
+  let embedded: Embedded
   before(async () => {
-    server = await startServer()
+    embedded = await startEmbedded('memory')
   })
-  after(() => server.close({ immediately: true }))
+  after(() => embedded.close())
 
   test('the code of the address works once; its token gives the page the permissions of the user', async () => {
-    const command = clientFor(server).follow('console --no-browser')
+    const command = clientFor(embedded.server).follow('console --no-browser')
     try {
       const [, origin = '', code = ''] =
         /(http:\/\/127\.0\.0\.1:\d+)\/console\/#code=([\w-]+)/.exec(await command.until(/#code=[\w-]+\n/)) ?? []
@@ -72,7 +73,7 @@ test('the commands of docs/console.md run', async () => {
   const page = readFileSync(join(repoRoot, 'docs/console.md'), 'utf8')
   const lines = [...page.matchAll(/^```sh\nclusterctl (.*)\n```$/gm)].map(([, line = '']) => line)
   assert.deepEqual(lines, ['console', 'console --no-browser --port=8002', 'create token default --duration=1h'])
-  const server = await startServer()
+  const { server, close } = await startEmbedded('memory')
   const client = clientFor(server)
   const folder = newFolder()
   // A browser that notes the address which it is given.
@@ -96,12 +97,12 @@ test('the commands of docs/console.md run', async () => {
   } finally {
     opened.close()
     printed.close()
-    await server.close({ immediately: true })
+    await close()
   }
 })
 
 test('a proxy that impersonates a user does not let requests choose another one', async () => {
-  const server = await startServer()
+  const { server, close } = await startEmbedded('memory')
   const command = clientFor(server).follow('proxy --port=0 --as=viewer --as-group=system:masters')
   try {
     const address = /Starting to serve on (\S+)\n/.exec(await command.until(/Starting to serve on \S+\n/))?.[1] ?? ''
@@ -110,12 +111,12 @@ test('a proxy that impersonates a user does not let requests choose another one'
     assert.equal((await get({ 'impersonate-user': 'admin' })).status, 403)
   } finally {
     command.close()
-    await server.close({ immediately: true })
+    await close()
   }
 })
 
 test('clusterctl console explains a server without a console', async () => {
-  const server = await startServer({ flags: ['--console=false'] })
+  const { server, close } = await startEmbedded('memory', ['--console=false'])
   await clientFor(server).fails('console --no-browser', /the server does not serve the console; start it with --console/)
-  await server.close({ immediately: true })
+  await close()
 })

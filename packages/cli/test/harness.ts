@@ -3,15 +3,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before } from 'node:test'
-import { type EmbeddedServer, startServer } from 'cluster-apiserver'
+import type { RunningServer } from 'cluster-apiserver'
+import { connect, type TypedClient } from 'cluster-apiserver/client'
 import { type Output, runToEnd } from '../../../test/clients/obtain.js'
+import { type Embedded, startEmbedded, tokenOf } from '../../../test/kit/embedded.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 import { newFolder } from '../../../test/kit/server-process.js'
 import { ClusterctlProcesses } from './clusterctl-processes.js'
 import { type CommandOutput, runInProcess } from './run-in-process.js'
 
 interface Harness {
-  readonly server: EmbeddedServer
+  readonly server: RunningServer & { readonly client: TypedClient; readonly token: string }
   readonly folder: string
   /** Runs a command in a pooled process. */
   run(args: readonly string[], stdin?: string, environment?: Readonly<Record<string, string>>): Promise<Output>
@@ -26,12 +28,17 @@ interface Harness {
 /** Starts a server before the tests of a file. The returned function may be called in tests only. */
 export function useServer(): () => Harness {
   let current: Harness
+  let embedded: Embedded
+  let client: TypedClient
   const commands = new ClusterctlProcesses()
   before(async () => {
-    const server = await startServer()
+    embedded = await startEmbedded('memory')
+    const { clientConfiguration } = embedded.server
+    client = connect({ text: clientConfiguration })
+    const server = { ...embedded.server, client, token: tokenOf(embedded.server) }
     const folder = newFolder()
     const config = join(folder, 'config')
-    writeFileSync(config, server.clientConfiguration)
+    writeFileSync(config, clientConfiguration)
     const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: config }
     const run: Harness['run'] = (args, stdin = '', environment = {}) =>
       commands.run({ args, stdin, environment: { ...env, ...environment } })
@@ -45,6 +52,9 @@ export function useServer(): () => Harness {
     const runHere: Harness['runHere'] = (args, stdin) => runInProcess([...args, '--kubeconfig', config], stdin)
     current = { server, folder, run, runBinary, runHere, ok }
   })
-  after(() => current.server.close({ immediately: true }))
+  after(async () => {
+    client.close()
+    await embedded.close()
+  })
   return () => current
 }

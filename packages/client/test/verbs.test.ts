@@ -1,8 +1,9 @@
 // Client against a server: all verbs, typed and dynamic.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { type RunningServer, startServer } from 'cluster-apiserver'
 import {
   type CustomResourceDefinition,
   connect,
@@ -16,18 +17,19 @@ import {
   type TypedClient,
   type Warning,
 } from 'cluster-apiserver/client'
+import { type Embedded, startEmbedded } from '../../../test/kit/embedded.js'
 
 describe('client', () => {
-  let server: RunningServer
+  let embedded: Embedded
   let client: TypedClient
   const warnings: Warning[] = []
   before(async () => {
-    server = await startServer({ flags: ['--runtime-config=api/alpha=true', '--feature-gates=APISelfSubjectReview=true'] })
-    client = connect({ text: server.clientConfiguration, onWarning: (warning) => warnings.push(warning) })
+    embedded = await startEmbedded('memory', ['--runtime-config=api/alpha=true', '--feature-gates=APISelfSubjectReview=true'])
+    client = connect({ text: embedded.server.clientConfiguration, onWarning: (warning) => warnings.push(warning) })
   })
   after(async () => {
     client.close()
-    await server.close({ immediately: true })
+    await embedded.close()
   })
 
   test('create, get, update and delete an object', async () => {
@@ -216,7 +218,7 @@ describe('client', () => {
     const accounts = client.core.v1.serviceAccounts('default')
     await accounts.create({ metadata: { name: 'robot' } })
     const token = await accounts.createToken('robot', { expirationSeconds: 3600 })
-    const robot = connect({ text: server.clientConfiguration, userEntry: { token: token.status?.token ?? '' } })
+    const robot = connect({ text: embedded.server.clientConfiguration, userEntry: { token: token.status?.token ?? '' } })
     await assert.rejects(robot.core.v1.pods('default').list(), isForbidden)
     robot.close()
   })
@@ -271,7 +273,13 @@ describe('client', () => {
     })()
     setTimeout(() => controller.abort(), 50)
     await waiting
-    await assert.rejects(maps.list({ timeoutMs: 0 }), (error) => (error as { kind?: string }).kind === 'timeout')
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const waitingClient = connect({ text: '', clusterEntry: { server: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` } })
+    const list = waitingClient.core.v1.configMaps('default').list({ timeoutMs: 1 })
+    await assert.rejects(list, (error) => (error as { kind?: string }).kind === 'timeout')
+    waitingClient.close()
+    silent.close()
   })
 
   test('missing namespace and invalid names are rejected before sending', async () => {

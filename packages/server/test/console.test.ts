@@ -5,22 +5,20 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { startServer } from 'cluster-apiserver'
 import { ApiClient } from '../../../test/kit/api-client.js'
+import { type Embedded, startEmbedded } from '../../../test/kit/embedded.js'
 import { repoRoot } from '../../../test/kit/paths.js'
 
-type Server = Awaited<ReturnType<typeof startServer>>
-
 describe('console files', () => {
-  let server: Server
+  let embedded: Embedded
   let client: ApiClient
   before(async () => {
-    server = await startServer({ flags: ['--anonymous-auth=false'] })
-    client = new ApiClient({ url: server.url, ca: server.caPem })
+    embedded = await startEmbedded('memory', ['--anonymous-auth=false'])
+    client = new ApiClient({ url: embedded.server.url, ca: embedded.server.caPem })
   })
   after(async () => {
     client.close()
-    await server.close({ immediately: true })
+    await embedded.close()
   })
 
   const assets = async (): Promise<readonly string[]> =>
@@ -101,10 +99,10 @@ test('--console=false serves no console; without the flag only loopback addresse
     [['--bind-address=0.0.0.0'], 403],
     [['--bind-address=0.0.0.0', '--console'], 200],
   ] as const) {
-    const server = await startServer({ flags })
+    const { server, close } = await startEmbedded('memory', flags)
     const client = new ApiClient({ url: `https://127.0.0.1:${new URL(server.url).port}`, ca: server.caPem })
     assert.equal((await client.get('/console/')).status, status, flags.join(' '))
     client.close()
-    await server.close({ immediately: true })
+    await close()
   }
 })

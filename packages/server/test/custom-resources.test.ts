@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from '../../../test/kit/api-client.js'
-import { clientOf, onDefaultEngine } from '../../../test/kit/embedded.js'
+import { onDefaultEngine, startEmbedded } from '../../../test/kit/embedded.js'
 import { expectFailure, expectStatus, until, untilStatus } from '../../../test/kit/fixtures.js'
 import { newFolder } from '../../../test/kit/server-process.js'
 
@@ -310,15 +309,15 @@ onDefaultEngine('custom resources', (client) => {
 describe('restart', () => {
   test('serves its custom resources, and reads old objects with the new schema', async () => {
     const dataDir = newFolder()
-    const first = await startServer({ dataDir })
-    const boxes = await serve(clientOf(first), 'boxes', 'six.example.com')
-    expectStatus(await clientOf(first).post(boxes, box('six.example.com', 'a', { note: 'x' })), 201)
+    const first = await startEmbedded('lmdb', [], dataDir)
+    const boxes = await serve(first.client, 'boxes', 'six.example.com')
+    expectStatus(await first.client.post(boxes, box('six.example.com', 'a', { note: 'x' })), 201)
     const changed = { ...schema, properties: { spec: { type: 'object', properties: { colour: { type: 'string', default: 'red' } } } } }
     const patch = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value: changed }]
-    expectStatus(await clientOf(first).patch(`${crdPath}/boxes.six.example.com`, 'application/json-patch+json', patch), 200)
+    expectStatus(await first.client.patch(`${crdPath}/boxes.six.example.com`, 'application/json-patch+json', patch), 200)
     await first.close()
-    const second = await startServer({ dataDir })
-    const { json } = expectStatus(await clientOf(second).get(`${boxes}/a`), 200)
+    const second = await startEmbedded('lmdb', [], dataDir)
+    const { json } = expectStatus(await second.client.get(`${boxes}/a`), 200)
     assert.deepEqual((json as unknown as { spec: unknown }).spec, { colour: 'red' })
     await second.close()
     rmSync(dataDir, { recursive: true, force: true })

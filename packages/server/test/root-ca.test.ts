@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
-import { clientOf } from '../../../test/kit/embedded.js'
+import { startEmbedded } from '../../../test/kit/embedded.js'
 import { configMaps, expectStatus, newNamespace, sleep, untilStatus } from '../../../test/kit/fixtures.js'
 
 for (const [identity, name] of [
@@ -11,10 +11,8 @@ for (const [identity, name] of [
   ['kubernetes', 'kube-root-ca.crt'],
 ] as const) {
   test(`${name} is created when it is read in any namespace, and contains the CA of the server`, async (t) => {
-    const server = await startServer({ identity })
-    t.after(() => server.close({ immediately: true }))
-    const client = clientOf(server)
-    t.after(() => client.close())
+    const { server, client, close } = await startEmbedded('memory', [`--identity=${identity}`])
+    t.after(close)
     const fresh = await newNamespace(client)
     const dataIn = async (namespace: string) => (await client.get(configMaps(namespace, name))).json.data
     assert.deepEqual((await client.get(configMaps(fresh))).json.items, [])
@@ -35,10 +33,8 @@ for (const [identity, name] of [
 }
 
 test('a controller can be switched off', async (t) => {
-  const server = await startServer({ flags: ['--controllers=*,-root-ca-cert-publisher'] })
-  t.after(() => server.close({ immediately: true }))
-  const client = clientOf(server)
-  t.after(() => client.close())
+  const { client, close } = await startEmbedded('memory', ['--controllers=*,-root-ca-cert-publisher'])
+  t.after(close)
   const fresh = await newNamespace(client)
   await untilStatus(() => client.get(`/api/v1/namespaces/${fresh}/serviceaccounts/default`), 200)
   await sleep(100)

@@ -8,8 +8,8 @@ import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect } from 'node:tls'
-import { startServer } from 'cluster-apiserver'
 import { ApiClient } from '../../../test/kit/api-client.js'
+import { startEmbedded } from '../../../test/kit/embedded.js'
 import { until } from '../../../test/kit/fixtures.js'
 import { makeWithOpenssl } from '../../../test/kit/openssl-request.js'
 import { runInProcess } from '../../../test/kit/run-command.js'
@@ -107,9 +107,9 @@ test('certificates are created in --cert-dir and reused', async () => {
   const [dataDir, certDir] = [newFolder(), join(newFolder(), 'certificates')]
   const authorities: string[] = []
   for (let round = 0; round < 2; round++) {
-    const server = await startServer({ dataDir, flags: [`--cert-dir=${certDir}`] })
+    const { server, close } = await startEmbedded('lmdb', [`--cert-dir=${certDir}`], dataDir)
     authorities.push(server.caPem)
-    await server.close()
+    await close()
   }
   assert.equal(readFileSync(join(certDir, 'ca.crt'), 'utf8'), authorities[0])
   assert.equal(authorities[1], authorities[0])
@@ -125,11 +125,11 @@ test('apiserver.crt and apiserver.key in --cert-dir are served', async () => {
   writeFileSync(join(certDir, 'apiserver.crt'), provided.cert)
   writeFileSync(join(certDir, 'apiserver.key'), provided.key)
   for (let round = 0; round < 2; round++) {
-    const server = await startServer({ dataDir: newFolder(), flags: [`--cert-dir=${certDir}`] })
+    const { server, close } = await startEmbedded('lmdb', [`--cert-dir=${certDir}`])
     const client = new ApiClient({ url: server.url, ca: authority.cert })
     assert.equal((await client.get('/version')).status, 200)
     client.close()
-    await server.close()
+    await close()
   }
   assert.equal(readFileSync(join(certDir, 'apiserver.crt'), 'utf8'), provided.cert)
 })

@@ -143,7 +143,7 @@ export async function createListener(context: StartContext, parts: ListenerParts
       ...(await servingFilters(serving, () => state.isShuttingDown)),
       clientTimeout,
       ...(settings.gates('APIResponseCompression') ? [] : [refuseCompression]),
-      ...(role?.kind === 'worker' ? [awaitChanges(engine.store)] : []),
+      ...(role?.kind === 'worker' ? [awaitChanges(engine.store, catalogs)] : []),
       authentication({
         authenticators: access.authenticators,
         anonymous: settings.anonymousAuth ? anonymous : undefined,

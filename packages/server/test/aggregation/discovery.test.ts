@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from '../../../../test/kit/api-client.js'
-import { clientOf, startEmbedded } from '../../../../test/kit/embedded.js'
+import { startEmbedded } from '../../../../test/kit/embedded.js'
 import { expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
 import { newFolder } from '../../../../test/kit/server-process.js'
 import { apiServices, conditionOf, ExtensionServer, register, waitFor } from './extension-server.js'
@@ -39,8 +38,8 @@ const untilStatusOf = (client: ApiClient, path: string, status = 200): Promise<u
 describe('API services', () => {
   test('local APIServices are created at start; changes of an administrator last until the next start', async () => {
     const dataDir = newFolder()
-    const first = await startServer({ dataDir })
-    let client = clientOf(first)
+    const first = await startEmbedded('lmdb', [], dataDir)
+    let { client } = first
     const apps = `${apiServices()}/v1.apps`
     const { json } = expectStatus(await client.get(apps), 200)
     assert.equal(json.metadata.labels?.[label], 'onstart')
@@ -54,20 +53,17 @@ describe('API services', () => {
     const remoteSpec = { groupPriorityMinimum: 18500, versionPriority: 1, group: 'policy', version: 'v1' }
     const adopt = { metadata: { labels: { [label]: null } }, spec: remoteSpec }
     expectStatus(await client.patch(`${apiServices()}/v1.policy`, 'application/merge-patch+json', adopt), 200)
-    client.close()
-    await first.close({ immediately: true })
-    const second = await startServer({ dataDir })
-    client = clientOf(second)
+    await first.close()
+    const second = await startEmbedded('lmdb', [], dataDir)
+    client = second.client
     assert.deepEqual((await groupsOf(client)).slice(1, 3), ['policy', 'apps'])
-    client.close()
-    await second.close({ immediately: true })
+    await second.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
 
   test('APIServices of CRDs are created, restored and deleted with them', async () => {
     const dataDir = newFolder()
-    let server = await startServer({ dataDir })
-    let client = clientOf(server)
+    let { client, close } = await startEmbedded('lmdb', [], dataDir)
     expectStatus(await client.post(crdPath, crdOf('boxes', 'shop.example', ['v1', 'v1beta1'])), 201)
     const path = `${apiServices()}/v1.shop.example`
     await untilStatusOf(client, path)
@@ -88,10 +84,8 @@ describe('API services', () => {
     expectStatus(await client.patch(`${crdPath}/boxes.shop.example`, 'application/json-patch+json', withoutBeta), 200)
     await untilStatusOf(client, `${apiServices()}/v1beta1.shop.example`, 404)
     // The APIService of the CRD stays after a restart.
-    client.close()
-    await server.close({ immediately: true })
-    server = await startServer({ dataDir })
-    client = clientOf(server)
+    await close()
+    ;({ client, close } = await startEmbedded('lmdb', [], dataDir))
     const { json: again } = expectStatus(await client.get(path), 200)
     assert.equal(again.metadata.labels?.[label], 'true')
     assert.ok((await groupsOf(client)).includes('shop.example'))
@@ -101,8 +95,7 @@ describe('API services', () => {
       () => groupsOf(client),
       (names) => !names.includes('shop.example'),
     )
-    client.close()
-    await server.close({ immediately: true })
+    await close()
     rmSync(dataDir, { recursive: true, force: true })
   })
 

@@ -6,8 +6,8 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type RunningServer, startServer } from 'cluster-apiserver'
-import { clientOf, tokenOf } from '../../../../test/kit/embedded.js'
+import type { RunningServer } from 'cluster-apiserver'
+import { clientOf, type Embedded, startEmbedded, tokenOf } from '../../../../test/kit/embedded.js'
 import { expectStatus, untilStatus } from '../../../../test/kit/fixtures.js'
 import { needsAddress, ownAddress, setPodAddress } from '../../../../test/kit/kubelet/kubelet-cluster.js'
 
@@ -51,17 +51,19 @@ const forbiddenPaths = [
 describe('a server bound to all addresses', () => {
   const folder = mkdtempSync(join(tmpdir(), 'exposure-'))
   const dataDir = join(folder, 'data')
+  let embedded: Embedded
   let server: RunningServer
   before(async () => {
     const before = process.umask(0)
     try {
-      server = await startServer({ dataDir, bindAddress: '0.0.0.0' })
+      embedded = await startEmbedded('lmdb', ['--bind-address=0.0.0.0'], dataDir)
+      ;({ server } = embedded)
     } finally {
       process.umask(before)
     }
   })
   after(async () => {
-    await server.close({ immediately: true })
+    await embedded.close()
     rmSync(folder, { recursive: true })
   })
 

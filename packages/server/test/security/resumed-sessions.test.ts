@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { type Embedded, startEmbedded } from '../../../../test/kit/embedded.js'
-import { until } from '../../../../test/kit/fixtures.js'
+import { untilOnWorkers } from '../../../../test/kit/server-process.js'
 import type { KeyPair } from '../../src/net/tls/issue-certificate.js'
 import { FlagFiles, newAuthority, newClient } from './make-pki.js'
 import { identify, openFlags, type ReviewedUser } from './self-subject-review.js'
@@ -87,7 +87,7 @@ describe('client certificates on resumed connections', () => {
     const next = newAuthority('next')
     files.write('ca.crt', next.cert)
     const kim = clientOf(newClient(next, 'kim'), protocols[0])
-    await until(kim.who, ({ name }) => name === 'kim', 60_000)
+    await untilOnWorkers(kim.who, ({ name }) => name === 'kim')
     for (const { who } of clients) assert.equal((await who()).status, 401)
   })
 })

@@ -303,14 +303,11 @@ test('a large TokenReview is served, and a TokenRequest over 64 KiB is rejected'
 
 test('without a key flag the server creates a key and keeps it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tokens-'))
-  const { startServer } = await import('cluster-apiserver')
-  const { clientOf } = await import('../../../../test/kit/embedded.js')
   try {
     let token = ''
     for (const _ of ['first start', 'second start']) {
-      const server = await startServer({ flags: [], dataDir: folder })
-      const client = clientOf(server)
-      const running: Embedded = { server, client, close: () => server.close({ immediately: true }) }
+      const running = await startEmbedded('lmdb', [], folder)
+      const { client } = running
       try {
         if (token === '') {
           await untilStatus(() => client.get(`${accounts}/default`), 200)
@@ -318,7 +315,6 @@ test('without a key flag the server creates a key and keeps it', async () => {
         }
         assert.equal(await statusWith(running, token), 200)
       } finally {
-        client.close()
         await running.close()
       }
     }

@@ -47,7 +47,7 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
   readonly request: HttpRequest
   readonly response: HttpResponse
   readonly info: RequestInfo
-  readonly catalog: Catalog
+  catalog: Catalog
   /** Arrival, in milliseconds since 1970. */
   readonly now: number
   /** Arrival, by performance.now(). */
@@ -114,6 +114,12 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
   get isClosed(): boolean {
     const { response } = this
     return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
+  }
+
+  /** For filters that wait for changes; all later filters see the new catalog. */
+  replaceCatalog(catalog: Catalog): void {
+    this.catalog = catalog
+    this.foundResource = null
   }
 
   /** Undefined for paths of no served resource. */
