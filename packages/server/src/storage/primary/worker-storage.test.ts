@@ -48,29 +48,32 @@ describe('a worker', () => {
     await primary.removeFolder(folder)
   })
 
-  test('a read index of a current worker needs no request; one that lacks a revision asks and waits', async () => {
+  test('a read index waits for the changes up to the shared revision, without a request; without this revision it is a request', async () => {
     const folder = await primary.createFolder()
     const gate = gateOf(primary.connect(folder))
     let newest: number | undefined
     const storage = await primary.openWorker(folder, { stream: gate.stream, sharedRevision: () => newest })
-    newest = storage.revision
-    gate.closeRequests()
-    assert.equal(await storage.readIndex(), newest)
-    for (const lacking of [newest + 1, undefined]) {
-      newest = lacking
-      let isResolved = false
-      const index = Promise.resolve(storage.readIndex()).then((revision) => {
-        isResolved = true
-        return revision
-      })
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      assert.equal(isResolved, false)
-      const last = await primary.request('fill', folder)
-      gate.openRequests()
-      assert.equal(await index, last)
-      gate.closeRequests()
+    const indexOf = (revision: number | undefined) => {
+      newest = revision
+      const index = { isResolved: false, revision: Promise.resolve(storage.readIndex()) }
+      void index.revision.then(() => (index.isResolved = true))
+      return index
     }
+    const start = storage.revision
+    gate.closeRequests()
+    assert.equal(await indexOf(start).revision, start)
+    const reads = [start + 1, start + 1, start + 2].map(indexOf)
+    const request = indexOf(undefined)
+    await sleep(50)
+    assert.deepEqual(
+      [...reads, request].map(({ isResolved }) => isResolved),
+      [false, false, false, false],
+    )
+    const last = await primary.request('fill', folder)
+    for (const [i, { revision }] of reads.entries()) assert.ok((await revision) > start + Number(i === 2))
+    assert.equal(request.isResolved, false)
     gate.openRequests()
+    assert.equal(await request.revision, last)
     await storage.close()
     await primary.removeFolder(folder)
   })
@@ -134,11 +137,16 @@ describe('a worker', () => {
     const folder = await primary.createFolder()
     const lost: string[] = []
     const gate = gateOf(primary.connect(folder))
-    const storage = await primary.openWorker(folder, { stream: gate.stream, onLost: (reason) => lost.push(reason) })
+    let newest: number | undefined
+    const sharedRevision = () => newest
+    const storage = await primary.openWorker(folder, { stream: gate.stream, onLost: (reason) => lost.push(reason), sharedRevision })
     gate.closeRequests()
     const pending = storage.commit([{ key: 'a', value: Buffer.from('1'), expect: undefined }])
-    const index = Promise.resolve(storage.readIndex())
-    const rejected = Promise.all([assert.rejects(pending, StorageUnavailableError), assert.rejects(index, StorageUnavailableError)])
+    const index = storage.readIndex()
+    newest = storage.revision + 1
+    const rejected = Promise.all(
+      [pending, index, storage.readIndex()].map((waiting) => assert.rejects(Promise.resolve(waiting), StorageUnavailableError)),
+    )
     await primary.request('close', folder)
     gate.stream.destroy()
     await rejected

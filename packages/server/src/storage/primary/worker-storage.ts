@@ -1,5 +1,6 @@
 // The engine of a worker: reads the data file of the primary process and, for changes that the file lacks, a memtable that the primary's
-// changes fill. Commits and read indexes are requests to the primary, which answers them after it has sent every earlier change.
+// changes fill. Commits are requests to the primary, which answers them after it has sent every earlier change. A consistent read waits for
+// the changes up to the shared revision; without one, it requests the revision.
 
 import { stat } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
@@ -70,6 +71,7 @@ const maxPendingBytes = 16 << 20
 const maxCommitBytes = 128 << 20
 const aliveMs = 1000
 const indexTimeoutMs = 10_000
+const noResponse = 'the primary process does not respond'
 /** After this long without a frame of the primary, the shared revision is not trusted: a read index is a request. */
 const maxSilentMs = 3_000
 /** Number of writes in the memtable after which a newer snapshot is tried again. */
@@ -87,6 +89,14 @@ interface PendingIndex {
   readonly reject: (error: unknown) => void
 }
 
+/** A consistent read that waits for changes. */
+interface PendingRead {
+  readonly revision: number
+  readonly sinceMs: number
+  readonly resolve: (revision: number) => void
+  readonly reject: (error: unknown) => void
+}
+
 class PrimaryStorage extends StoredReads implements WorkerStorage {
   readonly #options: WorkerStorageOptions
   readonly #file: SharedDataFile
@@ -95,6 +105,8 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
   readonly #commits = new Map<number, PendingCommit>()
   readonly #waiting: { readonly id: number; readonly commit: PendingCommit }[] = []
   readonly #indexes = new Map<number, PendingIndex>()
+  /** In the order of their revisions. */
+  readonly #reads: PendingRead[] = []
   readonly #lines = new Map<number, { readonly resolve: () => void; readonly reject: (error: unknown) => void }>()
   readonly greeted: Promise<void>
   #greet: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined
@@ -131,10 +143,14 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
 
   readIndex(): number | Promise<number> {
     if (this.#unavailable) return Promise.reject(this.#unavailable)
-    const newest = performance.now() - this.#receivedMs < maxSilentMs ? this.#options.sharedRevision?.() : undefined
-    if (newest !== undefined && newest <= this.revision) return this.revision
-    this.#nextIndex ??= this.#planIndex()
-    return this.#nextIndex.promise
+    const sinceMs = performance.now()
+    const revision = sinceMs - this.#receivedMs < maxSilentMs ? this.#options.sharedRevision?.() : undefined
+    if (revision === undefined) {
+      this.#nextIndex ??= this.#planIndex()
+      return this.#nextIndex.promise
+    }
+    if (revision <= this.revision) return this.revision
+    return new Promise((resolve, reject) => this.#reads.push({ revision, sinceMs, resolve, reject }))
   }
 
   commit(writes: readonly Write[]): Promise<CommitOutcome> {
@@ -205,6 +221,10 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     else if (type === toWorker.welcome) this.#welcome(decodeState(payload))
     else if (type === toWorker.tooOld) this.#restart()
     else throw new Error(`the primary sent a frame of the unknown type ${type}`)
+    for (let next = this.#reads[0]; next !== undefined && next.revision <= this.revision; next = this.#reads[0]) {
+      this.#reads.shift()
+      next.resolve(this.revision)
+    }
   }
 
   #welcome(state: StoreState): void {
@@ -276,6 +296,8 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     // The primary may ask for a second greeting, and accepts no other frame before it.
     if (this.#greet !== undefined) return
     this.#channel.send(toPrimary.alive, Buffer.alloc(0))
+    const lateMs = performance.now() - indexTimeoutMs
+    while ((this.#reads[0]?.sinceMs ?? lateMs) < lateMs) this.#reads.shift()?.reject(new StorageUnavailableError(noResponse))
     try {
       this.#advance()
     } catch (error) {
@@ -309,7 +331,7 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     this.#channel.send(toPrimary.index, encodeId(id))
     const timer = setTimeout(() => {
       this.#indexes.delete(id)
-      planned.reject(new StorageUnavailableError('the primary process does not respond'))
+      planned.reject(new StorageUnavailableError(noResponse))
       this.#sendIndex()
     }, indexTimeoutMs).unref()
     const stop = (): void => clearTimeout(timer)
@@ -381,11 +403,12 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     const error = new StorageUnavailableError(`the primary process is gone: ${this.#lost}`)
     for (const { reject } of this.#commits.values()) reject(error)
     for (const { commit } of this.#waiting) commit.reject(error)
-    for (const { reject } of [...this.#indexes.values(), ...this.#lines.values()]) reject(error)
+    for (const { reject } of [...this.#indexes.values(), ...this.#reads, ...this.#lines.values()]) reject(error)
     this.#nextIndex?.reject(error)
     this.#commits.clear()
     this.#waiting.length = 0
     this.#indexes.clear()
+    this.#reads.length = 0
     this.#lines.clear()
     this.#nextIndex = undefined
     this.#greet?.reject(new StorageRefusedError(`the primary process refused this worker: ${this.#lost}`))
