@@ -22,7 +22,7 @@ async function setUp() {
     new RawObjects(testEngine, testEngine.catalog.find(group, 'v1', name) as Resource)
   const budgets = rawObjects('policy', 'poddisruptionbudgets')
   const pods = rawObjects('', 'pods')
-  const createPod = (name: string, { controller: owner, isReady = true, ...more }: PodOptions = {}): Promise<void> =>
+  const createPod = (name: string, { controller: owner, isReady = true, target = false, ...more }: PodOptions = {}): Promise<void> =>
     pods.put({
       metadata: {
         name,
@@ -30,7 +30,12 @@ async function setUp() {
         ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', name: 'o', controller: true, ...owner }] }),
         ...more,
       },
-      status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+      status: {
+        conditions: [
+          { type: 'Ready', status: isReady ? 'True' : 'False' },
+          { type: 'DisruptionTarget', status: target ? 'True' : 'False' },
+        ],
+      },
     })
   const controller = disruptionBudgets({ ...testEngine, logger: silentLogger, timers })
   const status = async (): Promise<NonNullable<PodDisruptionBudget['status']>> => {
@@ -44,6 +49,8 @@ async function setUp() {
 interface PodOptions {
   readonly controller?: { readonly kind: string; readonly uid: string; readonly name?: string; readonly apiVersion?: string }
   readonly isReady?: boolean
+  readonly target?: boolean
+  readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
 }
 
@@ -215,7 +222,7 @@ test('follows added, changed and deleted pods, and writes changes only', async (
 
 test('an evicted pod is not healthy until its deletion is late', async () => {
   const { timers, budgets, createPod, controller, status } = await setUp()
-  for (const name of ['p', 'q', 'r']) await createPod(name)
+  for (const name of ['p', 'q', 'r']) await createPod(name, { target: name === 'p' })
   const disruptedPods = { p: '2026-01-01T00:00:00Z', gone: '2026-01-01T00:00:00Z' }
   const spec = { selector, minAvailable: 1 }
   const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 3, desiredHealthy: 1, expectedPods: 3 }
@@ -227,6 +234,20 @@ test('an evicted pod is not healthy until its deletion is late', async () => {
   const later = await status()
   assert.deepEqual(counts(later), [3, 3, 1, 2])
   assert.equal(later.disruptedPods, undefined)
+  await controller.close()
+})
+
+test('a pod that was created under the name of an evicted one counts', async () => {
+  const { budgets, createPod, controller, status } = await setUp()
+  const creationTimestamp = '2026-01-01T00:00:00Z'
+  await createPod('p', { creationTimestamp })
+  await createPod('q', { creationTimestamp, target: true })
+  const disruptedPods = { p: creationTimestamp, q: creationTimestamp }
+  const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 0, expectedPods: 2 }
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, minAvailable: 0 }, status: before })
+  const found = await status()
+  assert.deepEqual(counts(found), [2, 1, 0, 1])
+  assert.deepEqual(Object.keys(found.disruptedPods ?? {}), ['q'])
   await controller.close()
 })
 

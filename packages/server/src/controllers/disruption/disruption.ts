@@ -140,10 +140,15 @@ async function podsOf(
   return found
 }
 
+const hasCondition = ({ status }: Pod, wanted: string): boolean =>
+  status?.conditions?.some(({ type, status: value }) => type === wanted && value === 'True') === true
+
 const countedPod = (pod: Pod): CountedPod => ({
   name: pod.metadata?.name ?? '',
+  created: pod.metadata?.creationTimestamp,
   isTerminating: pod.metadata?.deletionTimestamp !== undefined,
-  isReady: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
+  isDisruptionTarget: hasCondition(pod, 'DisruptionTarget'),
+  isReady: hasCondition(pod, 'Ready'),
   controller: controllerOf(pod as ApiObject),
 })
 
