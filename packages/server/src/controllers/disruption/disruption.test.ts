@@ -6,6 +6,7 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
 import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
 import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
+import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
 import { createTestEngine } from '../framework/engine.fixture.js'
 import { RawObjects } from '../framework/raw-objects.fixture.js'
@@ -33,7 +34,7 @@ async function setUp() {
       status: {
         conditions: [
           { type: 'Ready', status: isReady ? 'True' : 'False' },
-          { type: 'DisruptionTarget', status: target ? 'True' : 'False' },
+          { type: 'DisruptionTarget', status: target ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' },
         ],
       },
     })
@@ -248,6 +249,31 @@ test('a pod that was created under the name of an evicted one counts', async () 
   const found = await status()
   assert.deepEqual(counts(found), [2, 1, 0, 1])
   assert.deepEqual(Object.keys(found.disruptedPods ?? {}), ['q'])
+  await controller.close()
+})
+
+test('DisruptionTarget ends after two minutes, unless the pod is terminating or a kubelet ends it', async () => {
+  const { pods, controller, timers } = await setUp()
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  await pods.put({ metadata: { name: 'kept' }, status: { conditions: [condition] } })
+  await pods.put({ metadata: { name: 'going', deletionTimestamp: '2026-01-01T00:00:00Z' }, status: { conditions: [condition] } })
+  await pods.put({ metadata: { name: 'node' }, status: { conditions: [{ ...condition, reason: 'TerminationByKubelet' }] } })
+  const statusOf = (name: string) => pods.read<Pod>(name)?.status?.conditions?.map(({ status, reason }) => `${status} ${reason}`)
+  for (const [ms, expected] of [
+    [119_000, 'True EvictionByEvictionAPI'],
+    [2000, 'False EvictionByEvictionAPI'],
+  ] as const) {
+    await flushTurns()
+    await timers.advance(ms)
+    await flushTurns()
+    assert.deepEqual(statusOf('kept'), [expected])
+  }
+  assert.deepEqual([statusOf('going'), statusOf('node')], [['True EvictionByEvictionAPI'], ['True TerminationByKubelet']])
   await controller.close()
 })
 

@@ -1,4 +1,5 @@
-// Disruption controller: updates the status of PodDisruptionBudgets when a budget or a pod of its namespace changes.
+// Disruption controller: updates the status of PodDisruptionBudgets when a budget or a pod of its namespace changes, and that of pods whose
+// announced disruption did not happen.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
@@ -19,6 +20,7 @@ import type { Outcome } from '../framework/work-queue.js'
 import type { Controller } from '../leader-election/leader-election.js'
 import { countedStatus, disruptedPods, failedStatus, scaled } from './disruption-budget-status.js'
 import { type CountedPod, controllerOf, expectedScale, ScaleError } from './expected-pods.js'
+import { endStaleDisruption, mayBeDisrupted } from './stale-disruption.js'
 
 /** Delay after a change of a budget in an API server without workloads: clients that create and then update a budget meet no conflict. */
 export const quietBudgetDelayMs = 300
@@ -26,6 +28,8 @@ const podBatchDelayMs = 100
 /** Limits counting to a tenth of the time, if there are very many pods. */
 const idleFactor = 10
 const component = 'controllermanager'
+/** Keys are `<namespace>/<name of a budget>`, `<namespace>/` for all its budgets, and `<namespace>/<name>/pod`. */
+const podKeyEnd = 'pod'
 
 /** `budgetDelayMs`: delay after a change of a budget; 0 counts the pods of a new budget at once, as kube-controller-manager does. */
 export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Controller => {
@@ -57,9 +61,21 @@ export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Co
             return { key: `${namespace}/`, afterMs: Math.max(podBatchDelayMs, lastRunMs * idleFactor) }
           },
         },
+        {
+          resource: pods,
+          namespace: '',
+          matches: mayBeDisrupted,
+          keyOf: ({ key }, eventType) => {
+            const { namespace, name } = partsOf(pods, key)
+            return eventType === 'DELETED' ? undefined : `${namespace}/${name}/${podKeyEnd}`
+          },
+        },
       ]
     },
     work: async (key, run) => {
+      const [namespace = '', name = '', end] = key.split('/')
+      const { pods: resource } = resourcesOf(parts.catalogs.current)
+      if (end === podKeyEnd) return resource && endStaleDisruption(parts, { resource, namespace, name })
       const startedMs = now()
       const outcome = await reconcile(parts, key, run)
       lastRunMs = now() - startedMs
