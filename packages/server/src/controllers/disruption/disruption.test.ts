@@ -6,11 +6,12 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
 import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
 import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
-import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
+import type { Event, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
 import { createTestEngine } from '../framework/engine.fixture.js'
 import { RawObjects } from '../framework/raw-objects.fixture.js'
 import { FakeTimers, flushTurns } from '../framework/timers.fixture.js'
+import { readAll } from '../workloads/kit/workload-parts.js'
 import { disruptionBudgets } from './disruption.js'
 
 const startMs = Date.parse('2026-01-01T00:00:00Z')
@@ -128,6 +129,21 @@ test('a budget is counted at once, before its pods exist; a later failure keeps 
   await createPod('p', { controller: { kind: 'DaemonSet', uid: 'daemon' } })
   const { observedGeneration, conditions } = await status()
   assert.deepEqual([observedGeneration, conditions?.[0]?.reason, conditions?.[0]?.observedGeneration], [1, 'SyncFailed', 1])
+  await controller.close()
+})
+
+test('pods without a controller are reported once, even if they change no count', async () => {
+  const { budgets, createPod, controller, status, testEngine } = await setUp()
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: 1 } })
+  const before = await status()
+  await createPod('p', { isReady: false })
+  assert.deepEqual(await status(), before)
+  const resource = testEngine.catalog.find('', 'v1', 'events') as Resource
+  const reasons = () => Array.from(readAll<Event>(testEngine, resource, 'n'), ({ reason, count }) => `${reason} ${count}`)
+  assert.deepEqual(reasons(), ['NoPods 1', 'UnmanagedPods 1'])
+  await createPod('p', { isReady: false })
+  await status()
+  assert.deepEqual(reasons(), ['NoPods 1', 'UnmanagedPods 1'])
   await controller.close()
 })
 

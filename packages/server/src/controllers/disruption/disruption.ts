@@ -34,6 +34,7 @@ const podKeyEnd = 'pod'
 /** `budgetDelayMs`: delay after a change of a budget; 0 counts the pods of a new budget at once, as kube-controller-manager does. */
 export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Controller => {
   const now = (): number => (parts.timers ?? systemTimers).now()
+  const reported: ReportedEvents = new Map()
   let lastRunMs = 0
   return new KeyedController(parts, {
     name: 'disruption',
@@ -46,9 +47,9 @@ export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Co
         {
           resource: budgets,
           namespace: '',
-          keyOf: ({ key }, eventType) => {
+          keyOf: ({ key }) => {
             const { namespace, name } = partsOf(budgets, key)
-            return eventType === 'DELETED' ? undefined : { key: `${namespace}/${name}`, afterMs: budgetDelayMs }
+            return { key: `${namespace}/${name}`, afterMs: budgetDelayMs }
           },
         },
         {
@@ -77,7 +78,7 @@ export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Co
       const { pods: resource } = resourcesOf(parts.catalogs.current)
       if (end === podKeyEnd) return resource && endStaleDisruption(parts, { resource, namespace, name })
       const startedMs = now()
-      const outcome = await reconcile(parts, key, run)
+      const outcome = await reconcile(parts, key, { run, reported })
       lastRunMs = now() - startedMs
       return outcome
     },
@@ -89,7 +90,15 @@ const resourcesOf = (catalog: Catalog): { readonly budgets: Resource | undefined
   pods: catalog.find('', 'v1', 'pods'),
 })
 
-async function reconcile(parts: ControllerParts, key: string, run: Run): Promise<Outcome> {
+/** The events of the last run for a budget, as text by key. */
+type ReportedEvents = Map<string, string>
+
+interface Pass {
+  readonly run: Run
+  readonly reported: ReportedEvents
+}
+
+async function reconcile(parts: ControllerParts, key: string, pass: Pass): Promise<Outcome> {
   const { budgets: resource } = resourcesOf(parts.catalogs.current)
   if (resource === undefined) return undefined
   const [namespace = '', name = ''] = key.split('/')
@@ -104,7 +113,7 @@ async function reconcile(parts: ControllerParts, key: string, run: Run): Promise
   let shouldRetry = false
   const failures: unknown[] = []
   for (const each of names) {
-    const counted = reconcileBudget(parts, { resource, namespace, name: each }, run)
+    const counted = reconcileBudget(parts, { resource, namespace, name: each }, pass)
     const next = await counted.catch((thrown: unknown) => void failures.push(thrown))
     if (next === 'again') shouldRetry = true
     else if (next !== undefined) nextMs = Math.min(nextMs ?? next, next)
@@ -114,9 +123,11 @@ async function reconcile(parts: ControllerParts, key: string, run: Run): Promise
   return nextMs === undefined ? undefined : { afterMs: Math.max(1000, nextMs - parts.engine.clock.now()) }
 }
 
-async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, run: Run): Promise<number | 'again' | undefined> {
+async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, pass: Pass): Promise<number | 'again' | undefined> {
   const { engine } = parts
+  const { run, reported } = pass
   const stored = engine.store.read(address)
+  if (stored === undefined) reported.delete(`${address.namespace}/${address.name}`)
   if (stored === undefined || run.signal.aborted) return undefined
   const budget = stored.decode(address.resource) as PodDisruptionBudget
   const nowMs = engine.clock.now()
@@ -127,15 +138,17 @@ async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, r
     const { expected, desired } = await podTargets(parts, budget, { pods, events })
     const disrupted = disruptedPods(budget, pods, nowMs)
     const status = countedStatus({ budget, pods, expected, desired, disrupted, nowMs })
-    if (!(await write(parts, address, { budget, status }))) return disrupted.nextLateMs
-    for (const event of events) await recordBudgetEvent(parts, budget, event)
+    const hasChanged = await write(parts, address, { budget, status })
+    await recordBudgetEvents(parts, budget, { events, hasChanged, reported })
+    if (!hasChanged) return disrupted.nextLateMs
     for (const name of disrupted.late) await recordPodEvent(parts, budget, name)
     return disrupted.nextLateMs
   } catch (thrown) {
     if (!(thrown instanceof ScaleError)) throw thrown
     const message = `Failed to calculate the number of expected pods: ${thrown.message}`
     const hasChanged = await write(parts, address, { budget, status: failedStatus(budget, thrown.message, nowMs) })
-    if (hasChanged) await recordBudgetEvent(parts, budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
+    const failed: Event = { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message }
+    await recordBudgetEvents(parts, budget, { events: [failed], hasChanged, reported })
     return 'again'
   }
 }
@@ -216,10 +229,25 @@ interface Event {
   readonly message: string
 }
 
-/** Recorded with a write of the status only; otherwise each change of a pod would record an event. */
-async function recordBudgetEvent(parts: ControllerParts, budget: PodDisruptionBudget, event: Event): Promise<void> {
+interface BudgetReport {
+  readonly events: readonly Event[]
+  /** True if the status was written. */
+  readonly hasChanged: boolean
+  readonly reported: ReportedEvents
+}
+
+/** Records events that are new, or come with another status; otherwise each change of a pod would record them again. */
+async function recordBudgetEvents(
+  parts: ControllerParts,
+  budget: PodDisruptionBudget,
+  { events, hasChanged, reported }: BudgetReport,
+): Promise<void> {
   const { namespace = '', name = '', uid = '' } = budget.metadata ?? {}
-  await recordEvent(parts, { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }, { ...event, component })
+  const text = JSON.stringify([uid, events])
+  if (!hasChanged && reported.get(`${namespace}/${name}`) === text) return
+  reported.set(`${namespace}/${name}`, text)
+  const involved = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }
+  for (const event of events) await recordEvent(parts, involved, { ...event, component })
 }
 
 async function recordPodEvent(parts: ControllerParts, budget: PodDisruptionBudget, pod: string): Promise<void> {
