@@ -27,9 +27,10 @@ export function disruptedPods(budget: PodDisruptionBudget, pods: readonly Counte
   const found: Record<string, string> = {}
   const late: string[] = []
   let nextLateMs: number | undefined
-  for (const { name, isTerminating } of pods) {
+  for (const pod of pods) {
+    const { name, isTerminating } = pod
     const since = own(budget.status?.disruptedPods, name)
-    if (since === undefined || isTerminating) continue
+    if (since === undefined || isTerminating || isSuccessor(pod, since)) continue
     const endMs = Date.parse(since) + deletionTimeoutMs
     if (endMs < nowMs) late.push(name)
     else {
@@ -39,6 +40,10 @@ export function disruptedPods(budget: PodDisruptionBudget, pods: readonly Counte
   }
   return { pods: found, late, nextLateMs }
 }
+
+/** True for a pod that a StatefulSet created under the name of the evicted one. Times have whole seconds. */
+const isSuccessor = ({ created, isDisruptionTarget }: CountedPod, evicted: string): boolean =>
+  created !== undefined && !isDisruptionTarget && Date.parse(created) >= Date.parse(evicted)
 
 interface StatusInput {
   readonly budget: PodDisruptionBudget

@@ -6,10 +6,12 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { silentLogger } from '@cluster-apiserver/api/base/logger.js'
 import { customKind } from '@cluster-apiserver/api/resources/apiextensions/custom-resource/custom-kind.js'
 import type { CustomResourceDefinition } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
+import type { Event, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
 import { createTestEngine } from '../framework/engine.fixture.js'
 import { RawObjects } from '../framework/raw-objects.fixture.js'
 import { FakeTimers, flushTurns } from '../framework/timers.fixture.js'
+import { readAll } from '../workloads/kit/workload-parts.js'
 import { disruptionBudgets } from './disruption.js'
 
 const startMs = Date.parse('2026-01-01T00:00:00Z')
@@ -22,7 +24,7 @@ async function setUp() {
     new RawObjects(testEngine, testEngine.catalog.find(group, 'v1', name) as Resource)
   const budgets = rawObjects('policy', 'poddisruptionbudgets')
   const pods = rawObjects('', 'pods')
-  const createPod = (name: string, { controller: owner, isReady = true, ...more }: PodOptions = {}): Promise<void> =>
+  const createPod = (name: string, { controller: owner, isReady = true, target = false, ...more }: PodOptions = {}): Promise<void> =>
     pods.put({
       metadata: {
         name,
@@ -30,7 +32,12 @@ async function setUp() {
         ...(owner && { ownerReferences: [{ apiVersion: 'apps/v1', name: 'o', controller: true, ...owner }] }),
         ...more,
       },
-      status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+      status: {
+        conditions: [
+          { type: 'Ready', status: isReady ? 'True' : 'False' },
+          { type: 'DisruptionTarget', status: target ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' },
+        ],
+      },
     })
   const controller = disruptionBudgets({ ...testEngine, logger: silentLogger, timers })
   const status = async (): Promise<NonNullable<PodDisruptionBudget['status']>> => {
@@ -44,6 +51,8 @@ async function setUp() {
 interface PodOptions {
   readonly controller?: { readonly kind: string; readonly uid: string; readonly name?: string; readonly apiVersion?: string }
   readonly isReady?: boolean
+  readonly target?: boolean
+  readonly creationTimestamp?: string
   readonly deletionTimestamp?: string
 }
 
@@ -120,6 +129,21 @@ test('a budget is counted at once, before its pods exist; a later failure keeps 
   await createPod('p', { controller: { kind: 'DaemonSet', uid: 'daemon' } })
   const { observedGeneration, conditions } = await status()
   assert.deepEqual([observedGeneration, conditions?.[0]?.reason, conditions?.[0]?.observedGeneration], [1, 'SyncFailed', 1])
+  await controller.close()
+})
+
+test('pods without a controller are reported once, even if they change no count', async () => {
+  const { budgets, createPod, controller, status, testEngine } = await setUp()
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: 1 } })
+  const before = await status()
+  await createPod('p', { isReady: false })
+  assert.deepEqual(await status(), before)
+  const resource = testEngine.catalog.find('', 'v1', 'events') as Resource
+  const reasons = () => Array.from(readAll<Event>(testEngine, resource, 'n'), ({ reason, count }) => `${reason} ${count}`)
+  assert.deepEqual(reasons(), ['NoPods 1', 'UnmanagedPods 1'])
+  await createPod('p', { isReady: false })
+  await status()
+  assert.deepEqual(reasons(), ['NoPods 1', 'UnmanagedPods 1'])
   await controller.close()
 })
 
@@ -215,7 +239,7 @@ test('follows added, changed and deleted pods, and writes changes only', async (
 
 test('an evicted pod is not healthy until its deletion is late', async () => {
   const { timers, budgets, createPod, controller, status } = await setUp()
-  for (const name of ['p', 'q', 'r']) await createPod(name)
+  for (const name of ['p', 'q', 'r']) await createPod(name, { target: name === 'p' })
   const disruptedPods = { p: '2026-01-01T00:00:00Z', gone: '2026-01-01T00:00:00Z' }
   const spec = { selector, minAvailable: 1 }
   const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 3, desiredHealthy: 1, expectedPods: 3 }
@@ -227,6 +251,45 @@ test('an evicted pod is not healthy until its deletion is late', async () => {
   const later = await status()
   assert.deepEqual(counts(later), [3, 3, 1, 2])
   assert.equal(later.disruptedPods, undefined)
+  await controller.close()
+})
+
+test('a pod that was created under the name of an evicted one counts', async () => {
+  const { budgets, createPod, controller, status } = await setUp()
+  const creationTimestamp = '2026-01-01T00:00:00Z'
+  await createPod('p', { creationTimestamp })
+  await createPod('q', { creationTimestamp, target: true })
+  const disruptedPods = { p: creationTimestamp, q: creationTimestamp }
+  const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 0, expectedPods: 2 }
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, minAvailable: 0 }, status: before })
+  const found = await status()
+  assert.deepEqual(counts(found), [2, 1, 0, 1])
+  assert.deepEqual(Object.keys(found.disruptedPods ?? {}), ['q'])
+  await controller.close()
+})
+
+test('DisruptionTarget ends after two minutes, unless the pod is terminating or a kubelet ends it', async () => {
+  const { pods, controller, timers } = await setUp()
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }
+  await pods.put({ metadata: { name: 'kept' }, status: { conditions: [condition] } })
+  await pods.put({ metadata: { name: 'going', deletionTimestamp: '2026-01-01T00:00:00Z' }, status: { conditions: [condition] } })
+  await pods.put({ metadata: { name: 'node' }, status: { conditions: [{ ...condition, reason: 'TerminationByKubelet' }] } })
+  const statusOf = (name: string) => pods.read<Pod>(name)?.status?.conditions?.map(({ status, reason }) => `${status} ${reason}`)
+  for (const [ms, expected] of [
+    [119_000, 'True EvictionByEvictionAPI'],
+    [2000, 'False EvictionByEvictionAPI'],
+  ] as const) {
+    await flushTurns()
+    await timers.advance(ms)
+    await flushTurns()
+    assert.deepEqual(statusOf('kept'), [expected])
+  }
+  assert.deepEqual([statusOf('going'), statusOf('node')], [['True EvictionByEvictionAPI'], ['True TerminationByKubelet']])
   await controller.close()
 })
 

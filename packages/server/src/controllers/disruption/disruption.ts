@@ -1,4 +1,5 @@
-// Disruption controller: updates the status of PodDisruptionBudgets when a budget or a pod of its namespace changes.
+// Disruption controller: updates the status of PodDisruptionBudgets when a budget or a pod of its namespace changes, and that of pods whose
+// announced disruption did not happen.
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
@@ -19,6 +20,7 @@ import type { Outcome } from '../framework/work-queue.js'
 import type { Controller } from '../leader-election/leader-election.js'
 import { countedStatus, disruptedPods, failedStatus, scaled } from './disruption-budget-status.js'
 import { type CountedPod, controllerOf, expectedScale, ScaleError } from './expected-pods.js'
+import { endStaleDisruption, mayBeDisrupted } from './stale-disruption.js'
 
 /** Delay after a change of a budget in an API server without workloads: clients that create and then update a budget meet no conflict. */
 export const quietBudgetDelayMs = 300
@@ -26,10 +28,13 @@ const podBatchDelayMs = 100
 /** Limits counting to a tenth of the time, if there are very many pods. */
 const idleFactor = 10
 const component = 'controllermanager'
+/** Keys are `<namespace>/<name of a budget>`, `<namespace>/` for all its budgets, and `<namespace>/<name>/pod`. */
+const podKeyEnd = 'pod'
 
 /** `budgetDelayMs`: delay after a change of a budget; 0 counts the pods of a new budget at once, as kube-controller-manager does. */
 export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Controller => {
   const now = (): number => (parts.timers ?? systemTimers).now()
+  const reported: ReportedEvents = new Map()
   let lastRunMs = 0
   return new KeyedController(parts, {
     name: 'disruption',
@@ -42,9 +47,9 @@ export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Co
         {
           resource: budgets,
           namespace: '',
-          keyOf: ({ key }, eventType) => {
+          keyOf: ({ key }) => {
             const { namespace, name } = partsOf(budgets, key)
-            return eventType === 'DELETED' ? undefined : { key: `${namespace}/${name}`, afterMs: budgetDelayMs }
+            return { key: `${namespace}/${name}`, afterMs: budgetDelayMs }
           },
         },
         {
@@ -57,11 +62,23 @@ export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Co
             return { key: `${namespace}/`, afterMs: Math.max(podBatchDelayMs, lastRunMs * idleFactor) }
           },
         },
+        {
+          resource: pods,
+          namespace: '',
+          matches: mayBeDisrupted,
+          keyOf: ({ key }, eventType) => {
+            const { namespace, name } = partsOf(pods, key)
+            return eventType === 'DELETED' ? undefined : `${namespace}/${name}/${podKeyEnd}`
+          },
+        },
       ]
     },
     work: async (key, run) => {
+      const [namespace = '', name = '', end] = key.split('/')
+      const { pods: resource } = resourcesOf(parts.catalogs.current)
+      if (end === podKeyEnd) return resource && endStaleDisruption(parts, { resource, namespace, name })
       const startedMs = now()
-      const outcome = await reconcile(parts, key, run)
+      const outcome = await reconcile(parts, key, { run, reported })
       lastRunMs = now() - startedMs
       return outcome
     },
@@ -73,7 +90,15 @@ const resourcesOf = (catalog: Catalog): { readonly budgets: Resource | undefined
   pods: catalog.find('', 'v1', 'pods'),
 })
 
-async function reconcile(parts: ControllerParts, key: string, run: Run): Promise<Outcome> {
+/** The events of the last run for a budget, as text by key. */
+type ReportedEvents = Map<string, string>
+
+interface Pass {
+  readonly run: Run
+  readonly reported: ReportedEvents
+}
+
+async function reconcile(parts: ControllerParts, key: string, pass: Pass): Promise<Outcome> {
   const { budgets: resource } = resourcesOf(parts.catalogs.current)
   if (resource === undefined) return undefined
   const [namespace = '', name = ''] = key.split('/')
@@ -88,7 +113,7 @@ async function reconcile(parts: ControllerParts, key: string, run: Run): Promise
   let shouldRetry = false
   const failures: unknown[] = []
   for (const each of names) {
-    const counted = reconcileBudget(parts, { resource, namespace, name: each }, run)
+    const counted = reconcileBudget(parts, { resource, namespace, name: each }, pass)
     const next = await counted.catch((thrown: unknown) => void failures.push(thrown))
     if (next === 'again') shouldRetry = true
     else if (next !== undefined) nextMs = Math.min(nextMs ?? next, next)
@@ -98,9 +123,11 @@ async function reconcile(parts: ControllerParts, key: string, run: Run): Promise
   return nextMs === undefined ? undefined : { afterMs: Math.max(1000, nextMs - parts.engine.clock.now()) }
 }
 
-async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, run: Run): Promise<number | 'again' | undefined> {
+async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, pass: Pass): Promise<number | 'again' | undefined> {
   const { engine } = parts
+  const { run, reported } = pass
   const stored = engine.store.read(address)
+  if (stored === undefined) reported.delete(`${address.namespace}/${address.name}`)
   if (stored === undefined || run.signal.aborted) return undefined
   const budget = stored.decode(address.resource) as PodDisruptionBudget
   const nowMs = engine.clock.now()
@@ -111,15 +138,17 @@ async function reconcileBudget(parts: ControllerParts, address: ObjectAddress, r
     const { expected, desired } = await podTargets(parts, budget, { pods, events })
     const disrupted = disruptedPods(budget, pods, nowMs)
     const status = countedStatus({ budget, pods, expected, desired, disrupted, nowMs })
-    if (!(await write(parts, address, { budget, status }))) return disrupted.nextLateMs
-    for (const event of events) await recordBudgetEvent(parts, budget, event)
+    const hasChanged = await write(parts, address, { budget, status })
+    await recordBudgetEvents(parts, budget, { events, hasChanged, reported })
+    if (!hasChanged) return disrupted.nextLateMs
     for (const name of disrupted.late) await recordPodEvent(parts, budget, name)
     return disrupted.nextLateMs
   } catch (thrown) {
     if (!(thrown instanceof ScaleError)) throw thrown
     const message = `Failed to calculate the number of expected pods: ${thrown.message}`
     const hasChanged = await write(parts, address, { budget, status: failedStatus(budget, thrown.message, nowMs) })
-    if (hasChanged) await recordBudgetEvent(parts, budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
+    const failed: Event = { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message }
+    await recordBudgetEvents(parts, budget, { events: [failed], hasChanged, reported })
     return 'again'
   }
 }
@@ -140,10 +169,15 @@ async function podsOf(
   return found
 }
 
+const hasCondition = ({ status }: Pod, wanted: string): boolean =>
+  status?.conditions?.some(({ type, status: value }) => type === wanted && value === 'True') === true
+
 const countedPod = (pod: Pod): CountedPod => ({
   name: pod.metadata?.name ?? '',
+  created: pod.metadata?.creationTimestamp,
   isTerminating: pod.metadata?.deletionTimestamp !== undefined,
-  isReady: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
+  isDisruptionTarget: hasCondition(pod, 'DisruptionTarget'),
+  isReady: hasCondition(pod, 'Ready'),
   controller: controllerOf(pod as ApiObject),
 })
 
@@ -195,10 +229,25 @@ interface Event {
   readonly message: string
 }
 
-/** Recorded with a write of the status only; otherwise each change of a pod would record an event. */
-async function recordBudgetEvent(parts: ControllerParts, budget: PodDisruptionBudget, event: Event): Promise<void> {
+interface BudgetReport {
+  readonly events: readonly Event[]
+  /** True if the status was written. */
+  readonly hasChanged: boolean
+  readonly reported: ReportedEvents
+}
+
+/** Records events that are new, or come with another status; otherwise each change of a pod would record them again. */
+async function recordBudgetEvents(
+  parts: ControllerParts,
+  budget: PodDisruptionBudget,
+  { events, hasChanged, reported }: BudgetReport,
+): Promise<void> {
   const { namespace = '', name = '', uid = '' } = budget.metadata ?? {}
-  await recordEvent(parts, { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }, { ...event, component })
+  const text = JSON.stringify([uid, events])
+  if (!hasChanged && reported.get(`${namespace}/${name}`) === text) return
+  reported.set(`${namespace}/${name}`, text)
+  const involved = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }
+  for (const event of events) await recordEvent(parts, involved, { ...event, component })
 }
 
 async function recordPodEvent(parts: ControllerParts, budget: PodDisruptionBudget, pod: string): Promise<void> {

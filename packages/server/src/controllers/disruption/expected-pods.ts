@@ -9,7 +9,10 @@ import { internalCall } from '../framework/internal-call.js'
 
 export interface CountedPod {
   readonly name: string
+  readonly created: string | undefined
   readonly isTerminating: boolean
+  /** True with the condition that an eviction sets before it deletes the pod. */
+  readonly isDisruptionTarget: boolean
   readonly isReady: boolean
   readonly controller: OwnerReference | undefined
 }

@@ -74,7 +74,7 @@ export async function reconcileJob(context: JobContext, key: string, address: Ob
   const isFinished = await writeStatus(context, job, { pods, counts, nowMs, step })
   const hasNewFailure = counts.failed > (job.status?.failed ?? 0)
   if (hasNewFailure ? !isFinished : step.error !== undefined) retries.set(key, (retries.get(key) ?? 0) + 1)
-  else if (counts.succeeded > (job.status?.succeeded ?? 0)) retries.delete(key)
+  else if (counts.succeeded > (job.status?.succeeded ?? 0) || hasToggled(job, step.status)) retries.delete(key)
   if (isFinished) return undefined
   const delays = [untilDeadlineMs(job, times), step.error === undefined ? undefined : context.retryDelayMs(key)]
   const delayMs = Math.min(...delays.filter((delay) => delay !== undefined))
@@ -83,6 +83,10 @@ export async function reconcileJob(context: JobContext, key: string, address: Ob
 
 /** True in the run that resumes a Job; the deadline begins again. */
 const isResumed = (job: Job): boolean => !isSuspended(job) && conditionOf(job.status?.conditions, 'Suspended')?.status === 'True'
+
+/** True in the run that suspends or resumes a Job. */
+const hasToggled = ({ status }: Job, after: JobStatus): boolean =>
+  conditionOf(status?.conditions, 'Suspended')?.status !== conditionOf(after.conditions, 'Suspended')?.status
 
 /** What a run did before it counts the pods. */
 interface Step {

@@ -99,6 +99,23 @@ test('the first failed pod is replaced after 1 s, later ones after 10 s, 20 s â€
   await cluster.close()
 })
 
+test('suspending a Job resets the delay of its next replaced pod', async () => {
+  const cluster = await jobCluster({ backoffLimit: 9 })
+  const fail = async () => {
+    await cluster.settle(batchMs)
+    await cluster.end(cluster.active()[0], 1)
+    await cluster.settle(batchMs)
+  }
+  await fail()
+  for (const suspend of [true, false]) {
+    await cluster.patch(workTarget, { spec: { suspend } })
+    await cluster.settle(batchMs)
+  }
+  await fail()
+  assert.deepEqual(cluster.status(), { ...none, active: 1, failed: 2, conditions: ['Suspended=False JobResumed'] })
+  await cluster.close()
+})
+
 test('more failed pods than backoffLimit fail the Job and delete its other pods', async () => {
   const cluster = await jobCluster({ backoffLimit: 0, parallelism: 2, completions: 2 })
   await cluster.end(cluster.active()[0], 1)

@@ -73,6 +73,12 @@ const rows: readonly Row[] = [
   { title: 'ordered: fills a gap', spec: { replicas: 3 }, pods: ['0 b ready', '2 b ready'], expect: ['create 1 b'] },
   { title: 'parallel: all at once', spec: { replicas: 3, ...parallel }, pods: ['1 b pending'], expect: ['create 0 b', 'create 2 b'] },
   { title: 'a failed pod is created again', spec: { replicas: 1 }, pods: ['0 b failed'], expect: ['recreate 0', 'create 0 b'] },
+  {
+    title: 'parallel: a failed outdated pod is created again from the new template, and the update waits for it',
+    spec: { replicas: 2, ...parallel },
+    pods: ['0 a ready', '1 a failed'],
+    expect: ['recreate 1', 'create 1 b'],
+  },
   { title: 'a succeeded pod stays', spec: { replicas: 1, ...parallel }, pods: ['0 b pending'], expect: [] },
   { title: 'a stale claim blocks', spec: { replicas: 1 }, pods: [], more: { isClaimStale: () => true }, expect: [] },
   {

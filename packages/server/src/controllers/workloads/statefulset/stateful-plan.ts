@@ -79,7 +79,7 @@ class Planner {
   readonly #isOrdered: boolean
   readonly #minReadySeconds: number
   readonly #startOrdinal: number
-  readonly #slots: readonly Slot[]
+  readonly #slots: Slot[]
   /** True if `replicas` is too large for one run: at least `maxCreations` pods of `#slots` are missing. */
   readonly #hasMoreSlots: boolean
   /** Pods beyond the replicas, in descending order. */
@@ -116,11 +116,12 @@ class Planner {
 
   /** Returns false if later stages must wait. */
   #fillSlots(): boolean {
-    for (const { ordinal, pod: stored } of this.#slots) {
+    for (const [i, { ordinal, pod: stored }] of this.#slots.entries()) {
       let pod = stored
       if (pod?.status?.phase === 'Failed') {
         this.#addStep('recreate', pod, ordinal, { replicas: -1, ...this.#revisionChange(revisionOfPod(pod), -1) })
         pod = undefined
+        this.#slots[i] = { ordinal, pod }
       }
       if (pod === undefined) {
         if (this.#input.isClaimStale(ordinal)) {
