@@ -115,6 +115,7 @@ test('the highest proposal wins; errors of one metric are reported next to it', 
     { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 100, averageValue: '1' } } },
     { type: 'Pods', pods: { metric: { name: 'jobs' }, current: { averageValue: '3' } } },
     { type: 'External', external: { metric: { name: 'queue' }, current: { value: '1500m' } } },
+    { type: '' },
   ])
   assert.deepEqual(
     errors.map(({ reason }) => reason),
