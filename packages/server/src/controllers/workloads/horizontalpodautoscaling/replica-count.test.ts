@@ -123,6 +123,26 @@ test('the highest proposal wins; errors of one metric are reported next to it', 
   )
 })
 
+test('only the event of a failed evaluation says of which metric the error is', async () => {
+  const down = (): Promise<never> => Promise.reject(new Error('down'))
+  const sources: MetricSources = {
+    podMetrics: { usageOf: down },
+    customMetrics: { podValues: down, objectValue: down, externalValues: down },
+  }
+  const external = (name: string, target: object) => ({ type: 'External', external: { metric: { name }, target } })
+  const metrics = [external('a', { averageValue: '1' }), external('b', { value: '1' })]
+  const target = { namespace: 'n', selector: compileLabelSelector('a=b'), pods: [], specReplicas: 1, statusReplicas: 1, nowMs }
+  const { errors } = await proposeReplicas({ spec: { metrics } } as HorizontalPodAutoscaler, sources, target)
+  const why = 'unable to fetch metrics from external metrics API: down'
+  assert.deepEqual(
+    errors.map(({ message, prefix }) => [prefix, message]),
+    [
+      ['failed to get a external metric value: failed to get a external metric: ', `unable to get external metric n/a/nil: ${why}`],
+      ['failed to get b external metric value: failed to get external metric b: ', `unable to get external metric n/b/nil: ${why}`],
+    ],
+  )
+})
+
 const minute = 60_000
 const autoscalerOf = (behavior?: NonNullable<HorizontalPodAutoscaler['spec']>['behavior']): HorizontalPodAutoscaler => ({
   spec: { minReplicas: 2, maxReplicas: 20, ...(behavior === undefined ? {} : { behavior }) },
