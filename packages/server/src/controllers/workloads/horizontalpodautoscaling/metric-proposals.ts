@@ -116,7 +116,7 @@ function proposeResource({ type, resource, containerResource }: MetricSpec, { po
   const { averageValue, averageUtilization } = goal ?? {}
   const isUnset = averageValue === undefined && averageUtilization === undefined
   const inner = isUnset ? '' : `failed to get ${name} utilization: `
-  return attempt(reason ?? '', [`failed to get ${name} ${what} metric value: `, inner], async (): Promise<Proposed> => {
+  return attempt(reason ?? '', [`failed to get ${container ?? name} ${what} metric value: `, inner], async (): Promise<Proposed> => {
     if (isUnset) throw new Error('invalid resource metric source: neither a utilization target nor a value target was set')
     const values = await resourceValues(podMetrics, target, { name, container })
     const rule = { ...target, values, currentReplicas: target.specReplicas, isCpu: name === 'cpu' }

@@ -123,14 +123,15 @@ test('the highest proposal wins; errors of one metric are reported next to it', 
   )
 })
 
-test('only the event of a failed evaluation says of which metric the error is', async () => {
+test('texts of errors: the prefix is in the event of the failed evaluation only', async () => {
   const down = (): Promise<never> => Promise.reject(new Error('down'))
   const sources: MetricSources = {
     podMetrics: { usageOf: down },
     customMetrics: { podValues: down, objectValue: down, externalValues: down },
   }
   const external = (name: string, target: object) => ({ type: 'External', external: { metric: { name }, target } })
-  const metrics = [external('a', { averageValue: '1' }), external('b', { value: '1' })]
+  const containerResource = { name: 'cpu', container: 'main', target: { type: 'Utilization', averageUtilization: 50 } }
+  const metrics = [external('a', { averageValue: '1' }), external('b', { value: '1' }), { type: 'ContainerResource', containerResource }]
   const target = { namespace: 'n', selector: compileLabelSelector('a=b'), pods: [], specReplicas: 1, statusReplicas: 1, nowMs }
   const { errors } = await proposeReplicas({ spec: { metrics } } as HorizontalPodAutoscaler, sources, target)
   const why = 'unable to fetch metrics from external metrics API: down'
@@ -139,6 +140,10 @@ test('only the event of a failed evaluation says of which metric the error is', 
     [
       ['failed to get a external metric value: failed to get a external metric: ', `unable to get external metric n/a/nil: ${why}`],
       ['failed to get b external metric value: failed to get external metric b: ', `unable to get external metric n/b/nil: ${why}`],
+      [
+        'failed to get main container metric value: ',
+        'failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: down',
+      ],
     ],
   )
 })
