@@ -50,10 +50,10 @@ const show = (subsets: readonly EndpointSubset[]): readonly string[] =>
 const rows: readonly (readonly [title: string, service: Service, pods: readonly Pod[], expected: readonly string[]])[] = [
   ['no pods', service({}), [], []],
   [
-    'ready and other pods, in the order of their addresses',
+    'ready and other pods, in the order of the texts of their addresses',
     service({}),
     [pod('a', { ips: ['10.0.0.10'] }), pod('b', { ips: ['10.0.0.9'] }), pod('c', { ips: ['10.0.0.3'], ready: false })],
-    ['10.0.0.9,10.0.0.10|10.0.0.3|:8080/TCP'],
+    ['10.0.0.10,10.0.0.9|10.0.0.3|:8080/TCP'],
   ],
   [
     'pods that finished, terminate or have no address are left out',
@@ -74,15 +74,16 @@ const rows: readonly (readonly [title: string, service: Service, pods: readonly 
     ['10.0.0.1||http:1/TCP', '10.0.0.2||http:2/TCP'],
   ],
   [
-    'ports with the same addresses make one subset',
+    'ports with the same addresses make one subset, in the order that clusters with CoreDNS show',
     service({
       ports: [
-        { name: 'b', port: 2, protocol: 'UDP', targetPort: 2 },
-        { name: 'a', port: 1, protocol: 'TCP', targetPort: 1 },
+        { name: 'dns', port: 53, protocol: 'UDP', targetPort: 53 },
+        { name: 'metrics', port: 9153, protocol: 'TCP', targetPort: 9153 },
+        { name: 'dns-tcp', port: 53, protocol: 'TCP', targetPort: 53 },
       ],
     }),
     [pod('a')],
-    ['10.0.0.1||a:1/TCP,b:2/UDP'],
+    ['10.0.0.1||dns-tcp:53/TCP,dns:53/UDP,metrics:9153/TCP'],
   ],
   ['a headless Service needs no ports', service({ clusterIP: 'None', ports: [] }), [pod('a')], ['10.0.0.1||']],
   ['another Service without ports has no addresses', service({ ports: [] }), [pod('a')], []],

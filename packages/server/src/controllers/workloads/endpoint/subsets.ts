@@ -1,7 +1,6 @@
 // Subsets of Endpoints: addresses with the same ports together, in a canonical order, and at most 1,000 addresses.
 
-import { parseIp } from '@cluster-apiserver/api/api/validation/network/ip.js'
-import { ipNumber } from '@cluster-apiserver/api/api/validation/network/ip-text.js'
+import { createHash } from 'node:crypto'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import type { EndpointAddress, EndpointPort, EndpointSubset, Pod, Service } from '@cluster-apiserver/api/resources/core/v1.schema.js'
@@ -63,7 +62,7 @@ function repack(groups: readonly PortGroup[]): readonly EndpointSubset[] {
     getOrInsert(bySet, text, () => ({ ports: [], sorted })).ports.push(group)
   }
   return Array.from(bySet.values(), ({ ports, sorted }) => {
-    const some = ports.flatMap(({ port }) => port ?? [])
+    const some = sortedByHash(ports.flatMap(({ port }) => port ?? []))
     return {
       ...listOf(
         'addresses',
@@ -82,15 +81,19 @@ function repack(groups: readonly PortGroup[]): readonly EndpointSubset[] {
 const listOf = <K extends string, T>(name: K, list: readonly T[]): { readonly [_ in K]?: readonly T[] } =>
   (list.length === 0 ? {} : { [name]: list }) as { readonly [_ in K]?: readonly T[] }
 
-function compareAddresses({ address: a }: Grouped, { address: b }: Grouped): number {
-  const difference = numberOf(a) - numberOf(b)
-  if (difference !== 0n) return difference > 0n ? 1 : -1
-  return compareText(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '')
-}
+/** By the text of the address, as in kube-controller-manager: `10.0.0.10` comes before `10.0.0.9`. */
+const compareAddresses = ({ address: a }: Grouped, { address: b }: Grouped): number =>
+  compareText(a.ip ?? '', b.ip ?? '') || compareText(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '')
 
-function numberOf({ ip = '' }: EndpointAddress): bigint {
-  const parsed = parseIp(ip)
-  return parsed === undefined ? -1n : ipNumber(parsed)
+/** The order of kube-controller-manager: by a hash of the Go value of each port. */
+function sortedByHash(ports: readonly EndpointPort[]): readonly EndpointPort[] {
+  if (ports.length < 2) return ports
+  const hashed = ports.map((endpointPort) => {
+    const { name = '', port, protocol, appProtocol = '<nil>' } = endpointPort
+    const fields = `Name:(string)${name} Port:(int32)${port} Protocol:(v1.Protocol)${protocol} AppProtocol:(*string)${appProtocol}`
+    return { endpointPort, hash: createHash('md5').update(`(v1.EndpointPort){${fields}}`).digest('hex') }
+  })
+  return hashed.sort((a, b) => compareText(a.hash, b.hash)).map(({ endpointPort }) => endpointPort)
 }
 
 export const countAddresses = (subsets: readonly EndpointSubset[]): number =>

@@ -137,7 +137,8 @@ function plan(
     if (groups.has(key) && !first.has(key)) first.set(key, slice)
     else changes.remove.push(slice)
   }
-  for (const [key, { family, ports, endpoints }] of groups) {
+  for (const [key, { family, ports, endpoints: byAddress }] of groups) {
+    const endpoints = [...byAddress.values()]
     const slice = first.get(key)
     if (slice === undefined) {
       changes.create.push({ metadata, addressType: family, ports, endpoints })

@@ -15,7 +15,7 @@ test('a group per IP family and ports, ready addresses first', () => {
     Array.from(groups.values(), ({ family, ports, endpoints }) => [
       family,
       ports[0]?.port,
-      endpoints.map(({ addresses }) => addresses?.[0]),
+      Array.from(endpoints.values(), ({ addresses }) => addresses?.[0]),
     ]),
     [
       ['IPv4', 1, ['10.0.0.1', '10.0.0.2']],
@@ -29,5 +29,17 @@ test('a group per IP family and ports, ready addresses first', () => {
 test('at most 1,000 addresses of a subset', () => {
   const addresses = Array.from({ length: 1001 }, (_, i) => ({ ip: `10.0.${i >> 8}.${i & 255}` }))
   const { groups, skipped } = mirror({ subsets: [{ addresses, ports: [{ port: 1 }] }] })
-  assert.deepEqual([[...groups.values()][0]?.endpoints.length, skipped], [1000, 1])
+  assert.deepEqual([[...groups.values()][0]?.endpoints.size, skipped], [1000, 1])
+})
+
+test('an address in two subsets with the same ports is one endpoint', () => {
+  const ports = [{ port: 1 }]
+  const { groups } = mirror({
+    subsets: [
+      { addresses: [{ ip: '10.0.0.1' }], ports },
+      { notReadyAddresses: [{ ip: '10.0.0.1' }], ports },
+    ],
+  })
+  const endpoints = [...groups.values()].flatMap((group) => [...group.endpoints.values()])
+  assert.deepEqual(endpoints, [{ addresses: ['10.0.0.1'], conditions: { ready: false } }])
 })

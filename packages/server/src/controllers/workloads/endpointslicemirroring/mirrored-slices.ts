@@ -12,7 +12,8 @@ export const maxMirroredAddresses = 1000
 export interface MirroredGroup {
   readonly family: IpFamily
   readonly ports: readonly EndpointPort[]
-  readonly endpoints: Endpoint[]
+  /** By address and target. */
+  readonly endpoints: Map<string, Endpoint>
 }
 
 interface Mirrored {
@@ -47,8 +48,9 @@ export function mirror({ subsets = [] }: Endpoints): Mirrored {
         invalid += 1
         continue
       }
-      const { endpoints } = getOrInsert(groups, groupKeyOf(family, ports), () => ({ family, ports, endpoints: [] }))
-      endpoints.push(endpointOf(address, ready))
+      const { endpoints } = getOrInsert(groups, groupKeyOf(family, ports), () => ({ family, ports, endpoints: new Map() }))
+      // The same address in another subset with these ports: the last one counts.
+      endpoints.set(`${address.ip} ${address.targetRef?.namespace ?? ''}/${address.targetRef?.name ?? ''}`, endpointOf(address, ready))
       added += 1
     }
     skipped += all.length - added

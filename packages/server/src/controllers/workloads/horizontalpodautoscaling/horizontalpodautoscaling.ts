@@ -6,6 +6,7 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { type CompiledLabelSelector, compileLabelSelector } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
+import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import type { Scale } from '@cluster-apiserver/api/resources/autoscaling/v1.schema.js'
 import type {
   HorizontalPodAutoscaler,
@@ -15,11 +16,11 @@ import type {
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import { partsOf } from '../../../objects/object-keys.js'
-import { KeyedController, type Run } from '../../framework/controller.js'
+import { KeyedController, type Run, type SourceEvent } from '../../framework/controller.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
 import { messageOf } from '../kit/pod-control.js'
-import { addressOfKey, readAll, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
+import { addressOfKey, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { type MetricSources, type Proposals, proposeReplicas } from './metric-proposals.js'
 import { metricSources } from './remote-metrics.js'
@@ -40,6 +41,8 @@ interface Context {
   readonly resources: Resources
   readonly sources: MetricSources
   readonly histories: Map<string, ScaleHistory>
+  /** Selectors of autoscalers whose metrics were evaluated, by namespace and name. */
+  readonly selectors: Map<string, CompiledLabelSelector>
   readonly run: Run
 }
 
@@ -52,7 +55,7 @@ function resourcesIn(catalog: Catalog): Resources | undefined {
 export const horizontalPodAutoscalers = (parts: WorkloadParts): Controller => {
   const writer = new Writer(parts, 'horizontal-pod-autoscaler')
   const sources = metricSources(parts)
-  const histories = new Map<string, ScaleHistory>()
+  const state = { histories: new Map<string, ScaleHistory>(), selectors: new Map<string, CompiledLabelSelector>() }
   return new KeyedController(parts, {
     name: 'horizontalpodautoscaler',
     concurrency: 5,
@@ -61,15 +64,17 @@ export const horizontalPodAutoscalers = (parts: WorkloadParts): Controller => {
       const found = resourcesIn(catalog)
       if (found === undefined) return []
       const { autoscalers } = found
-      const keyOf = ({ key }: { readonly key: string }) => {
-        const { namespace, name } = partsOf(autoscalers, key)
-        return { key: `${namespace}/${name}`, afterMs: periodMs }
+      const keyOf = (stored: { readonly key: string }, type: SourceEvent) => {
+        const { namespace, name } = partsOf(autoscalers, stored.key)
+        const key = `${namespace}/${name}`
+        if (type === 'DELETED') state.selectors.delete(key)
+        return { key, afterMs: periodMs }
       }
       return [{ resource: autoscalers, namespace: '', keyOf }]
     },
     work: async (key, run) => {
       const resources = resourcesIn(parts.catalogs.current)
-      return resources === undefined ? undefined : reconcile({ parts, writer, resources, sources, histories, run }, key)
+      return resources === undefined ? undefined : reconcile({ parts, writer, resources, sources, ...state, run }, key)
     },
   })
 }
@@ -218,33 +223,21 @@ class Round {
     return found
   }
 
-  /** Two autoscalers of the same pods would work against each other. */
+  /** Two autoscalers of the same pods would work against each other. The first of them notices it in its second round. */
   async #checkOthers(selector: CompiledLabelSelector, pods: readonly Pod[], end: (message: string) => Promise<never>): Promise<void> {
-    const { parts, resources, run } = this.#context
+    const { selectors, run } = this.#context
     const { namespace = '', name = '' } = this.#autoscaler.metadata ?? {}
-    const names: string[] = []
-    for (const other of readAll<HorizontalPodAutoscaler>(parts, resources.autoscalers, namespace)) {
-      const otherName = other.metadata?.name ?? ''
-      if (otherName === name || (await this.#selectsSome(other, pods))) names.push(otherName)
+    selectors.set(`${namespace}/${name}`, selector)
+    const keys: string[] = []
+    for (const [key, other] of selectors) {
+      if (key.startsWith(`${namespace}/`) && pods.some(({ metadata }) => other.matches(metadata?.labels))) keys.push(key)
       await run.budget.yieldIfSpent()
     }
-    if (names.length < 2) return
-    const keys = names.map((each) => `${namespace}/${each}`).join(' ')
-    const message = `pods by selector ${selector.text} are controlled by multiple HPAs: [${keys}]`
+    if (keys.length < 2) return
+    const message = `pods by selector ${selector.text} are controlled by multiple HPAs: [${sortTexts(keys).join(' ')}]`
     await this.#event('Warning', 'AmbiguousSelector', message)
     this.#setCondition('ScalingActive', 'False', ['AmbiguousSelector', message])
     await end(message)
-  }
-
-  async #selectsSome({ spec, metadata }: HorizontalPodAutoscaler, pods: readonly Pod[]): Promise<boolean> {
-    try {
-      const { scale } = await readScale(this.#context.parts, metadata?.namespace ?? '', spec?.scaleTargetRef ?? {})
-      const selector = compileLabelSelector(scale.status?.selector ?? '')
-      return !selector.isEverything && pods.some((pod) => selector.matches(pod.metadata?.labels))
-    } catch {
-      // Its own round reports the missing target.
-      return false
-    }
   }
 
   async #rescale({ resource, scale }: ScaleTarget, { desired, current, reason }: { desired: number; current: number; reason: string }) {

@@ -116,7 +116,7 @@ function proposeResource({ type, resource, containerResource }: MetricSpec, { po
   const { averageValue, averageUtilization } = goal ?? {}
   const isUnset = averageValue === undefined && averageUtilization === undefined
   const inner = isUnset ? '' : `failed to get ${name} utilization: `
-  return attempt(reason ?? '', [`failed to get ${name} ${what} metric value: `, inner], async (): Promise<Proposed> => {
+  return attempt(reason ?? '', [`failed to get ${container ?? name} ${what} metric value: `, inner], async (): Promise<Proposed> => {
     if (isUnset) throw new Error('invalid resource metric source: neither a utilization target nor a value target was set')
     const values = await resourceValues(podMetrics, target, { name, container })
     const rule = { ...target, values, currentReplicas: target.specReplicas, isCpu: name === 'cpu' }
@@ -196,7 +196,7 @@ function proposeObject({ object }: MetricSpec, { customMetrics }: MetricSources,
   const name = metric?.name ?? ''
   const { apiVersion = '', kind = '', name: objectName = '' } = describedObject ?? {}
   const inner = goal?.type === 'AverageValue' ? `failed to get ${name} object metric: ` : ''
-  return attempt('FailedGetObjectMetric', ['failed to get object metric value: ', inner], async () => {
+  return attempt('FailedGetObjectMetric', [`failed to get object metric value: ${inner}`, ''], async () => {
     const query = { namespace: target.namespace, metric: name, metricSelector: selectorText(metric?.selector) }
     const value = await customMetrics.objectValue(query, { apiVersion, kind, name: objectName }).catch((thrown: unknown) => {
       throw new Error(
@@ -217,7 +217,7 @@ function proposeExternal({ external }: MetricSpec, { customMetrics }: MetricSour
   const name = metric?.name ?? ''
   const shown = showSelector(metric?.selector)
   const inner = goal?.averageValue === undefined ? `failed to get external metric ${name}: ` : `failed to get ${name} external metric: `
-  return attempt('FailedGetExternalMetric', [`failed to get ${name} external metric value: `, inner], async () => {
+  return attempt('FailedGetExternalMetric', [`failed to get ${name} external metric value: ${inner}`, ''], async () => {
     const query = { namespace: target.namespace, metric: name, metricSelector: selectorText(metric?.selector) }
     const values = await customMetrics.externalValues(query).catch((thrown: unknown) => {
       const why = `unable to fetch metrics from external metrics API: ${messageOf(thrown)}`

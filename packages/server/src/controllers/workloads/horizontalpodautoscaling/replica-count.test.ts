@@ -115,10 +115,36 @@ test('the highest proposal wins; errors of one metric are reported next to it', 
     { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 100, averageValue: '1' } } },
     { type: 'Pods', pods: { metric: { name: 'jobs' }, current: { averageValue: '3' } } },
     { type: 'External', external: { metric: { name: 'queue' }, current: { value: '1500m' } } },
+    { type: '' },
   ])
   assert.deepEqual(
     errors.map(({ reason }) => reason),
     ['FailedGetObjectMetric'],
+  )
+})
+
+test('texts of errors: the prefix is in the event of the failed evaluation only', async () => {
+  const down = (): Promise<never> => Promise.reject(new Error('down'))
+  const sources: MetricSources = {
+    podMetrics: { usageOf: down },
+    customMetrics: { podValues: down, objectValue: down, externalValues: down },
+  }
+  const external = (name: string, target: object) => ({ type: 'External', external: { metric: { name }, target } })
+  const containerResource = { name: 'cpu', container: 'main', target: { type: 'Utilization', averageUtilization: 50 } }
+  const metrics = [external('a', { averageValue: '1' }), external('b', { value: '1' }), { type: 'ContainerResource', containerResource }]
+  const target = { namespace: 'n', selector: compileLabelSelector('a=b'), pods: [], specReplicas: 1, statusReplicas: 1, nowMs }
+  const { errors } = await proposeReplicas({ spec: { metrics } } as HorizontalPodAutoscaler, sources, target)
+  const why = 'unable to fetch metrics from external metrics API: down'
+  assert.deepEqual(
+    errors.map(({ message, prefix }) => [prefix, message]),
+    [
+      ['failed to get a external metric value: failed to get a external metric: ', `unable to get external metric n/a/nil: ${why}`],
+      ['failed to get b external metric value: failed to get external metric b: ', `unable to get external metric n/b/nil: ${why}`],
+      [
+        'failed to get main container metric value: ',
+        'failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch metrics from resource metrics API: down',
+      ],
+    ],
   )
 })
 

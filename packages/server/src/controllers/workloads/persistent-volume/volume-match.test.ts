@@ -55,6 +55,7 @@ for (const [name, wanting, volumes, found, isDelayed = false] of rows)
 
 for (const [found, expected] of [
   [volume('a', '2Gi'), undefined],
+  [volume('a', '2Gi', {}, 'Available', { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'the volume is marked for deletion "a"'],
   [volume('a', '1Gi'), 'requested PV is too small'],
   [volume('a', '2Gi', { storageClassName: 'slow' }), 'storageClassName does not match'],
   [volume('a', '2Gi', { volumeMode: 'Block' }), 'incompatible volumeMode'],

@@ -33,6 +33,7 @@ export function isReservedFor({ spec }: PersistentVolume, { metadata }: Persiste
 
 /** Why a claim cannot have the volume that it names; undefined if it can. */
 export function mismatchOf(identity: Identity, volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
+  if (isTerminating(volume)) return `the volume is marked for deletion "${volume.metadata?.name}"`
   if (compareQuantities(sizeOf(volume), requestOf(claim)) < 0) return 'requested PV is too small'
   if (classNameOf(identity, volume) !== classNameOf(identity, claim)) return 'storageClassName does not match'
   if (hasOtherMode(volume, claim)) return 'incompatible volumeMode'

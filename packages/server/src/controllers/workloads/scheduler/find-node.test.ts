@@ -228,6 +228,22 @@ const rows: readonly (readonly [string, Pod, TestObjects, string])[] = [
     'b',
   ],
   [
+    'a terminating volume is not bound, even if it is reserved for the claim',
+    testPod('p', volumeOf('d')),
+    {
+      ...ab,
+      classes: [waiting],
+      claims: [claim('d', { storageClassName: 'wait' })],
+      volumes: [
+        {
+          ...volume('v', { storageClassName: 'wait', claimRef: { namespace: 'n', name: 'd' } }),
+          metadata: { name: 'v', deletionTimestamp: '2026-01-01T00:00:00Z' },
+        },
+      ],
+    },
+    `${none}2 node(s) didn't find available persistent volumes to bind.`,
+  ],
+  [
     'no volume for the first consumer',
     testPod('p', volumeOf('d')),
     { ...ab, classes: [waiting], claims: [claim('d', { storageClassName: 'wait' })], volumes: [] },

@@ -5,6 +5,7 @@ import { compareText } from '@cluster-apiserver/api/base/text-order.js'
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { StorageClass } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
 import { matchesNodeSelector } from '../../kit/node-selector.js'
+import { isTerminating } from '../../kit/workload-parts.js'
 import { classNameOf, isFullyBound } from '../../persistent-volume/volume-annotations.js'
 import { amountOf } from '../amounts.js'
 import type { NodeState } from '../node-state.js'
@@ -63,7 +64,7 @@ function problemOf(pod: Pod, { volumes, identity }: Cluster): string | undefined
     }
     if (claim.status?.phase === 'Lost')
       return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName}"`
-    if (claim.metadata?.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`
+    if (isTerminating(claim)) return `persistentvolumeclaim "${name}" is being deleted`
     if (isEphemeral && claim.metadata?.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid) !== true)
       return `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`
     if (!isFullyBound(identity, claim)) {
@@ -167,14 +168,14 @@ function findVolume(claim: PersistentVolumeClaim, { volumes, identity }: Cluster
   for (const volume of volumes.volumesOfClass(className)) {
     const { metadata, spec, status } = volume
     const name = metadata?.name ?? ''
-    if (isTaken(name) || (spec?.volumeMode ?? 'Filesystem') !== volumeMode || bytesOf(volume) < bytes) continue
+    if (isTaken(name) || isTerminating(volume) || (spec?.volumeMode ?? 'Filesystem') !== volumeMode || bytesOf(volume) < bytes) continue
     const { claimRef } = spec ?? {}
     if (claimRef !== undefined) {
       const isOwn = claimRef.name === claim.metadata?.name && claimRef.namespace === claim.metadata?.namespace
       if (!isOwn || ((claimRef.uid ?? '') !== '' && claimRef.uid !== claim.metadata?.uid)) continue
       return reaches(volume, node) ? volume : undefined
     }
-    if (status?.phase !== 'Available' || metadata?.deletionTimestamp !== undefined || volumes.isReserved(name)) continue
+    if (status?.phase !== 'Available' || volumes.isReserved(name)) continue
     if (compiled?.matches(metadata?.labels) === false || !reaches(volume, node)) continue
     if (!accessModes.every((mode) => spec?.accessModes?.includes(mode) === true)) continue
     if (best === undefined || isSmaller(volume, best)) best = volume
