@@ -1,7 +1,9 @@
 // A server with two worker processes: one store, one port, one audit log, one /metrics; and the end of each process.
 
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
@@ -234,6 +236,30 @@ describe('a server with two worker processes', () => {
       ['worker-1', 'worker-2'],
     )
     assert.deepEqual(shown.map(([, , message]) => message).toSorted(), server.workers.map((pid) => `process ${pid}`).toSorted())
+  })
+
+  test('connections that find no free file descriptor in a worker are served when there are some again', async () => {
+    const limitOf = (pid: number) => /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? ''
+    const setLimit = (pid: number, limit: string | number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${limit}:`])
+    const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
+    const workers = server.workers.map((pid) => ({ pid, limit: limitOf(pid), maximum: descriptors(pid) + 8 }))
+    for (const { pid, maximum } of workers) setLimit(pid, maximum)
+    const sockets = Array.from({ length: 100 }, () => connect(server.port, '127.0.0.1'))
+    let before = -1
+    const hasSettled = async () => {
+      const now = descriptors(server.pid)
+      const isSame = now === before
+      before = now
+      return isSame && workers.every(({ pid, maximum }) => descriptors(pid) >= maximum)
+    }
+    await until(hasSettled, Boolean)
+    for (const socket of sockets) socket.destroy()
+    for (let i = 0; i < 4; i++) expectStatus(await client.get('/readyz'), 200)
+    for (const { pid, limit } of workers) setLimit(pid, limit)
+    assert.deepEqual(
+      server.workers,
+      workers.map(({ pid }) => pid),
+    )
   })
 
   test('when the primary is killed, its workers end with one line each', async () => {

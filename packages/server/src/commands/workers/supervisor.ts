@@ -198,6 +198,7 @@ export class Supervisor implements PrimaryRole {
     this.#checkedMs = nowMs
     // A process that ended with the previous primary left its entry in the table of readers.
     if (++this.#checks % checksBetweenReleases === 0) this.#parts?.storage.releaseDeadReaders()
+    this.#port?.findLost()
     for (const worker of this.#running.values()) {
       const { number, pid, isReady } = worker
       const silentMs = this.#silentMs(worker)

@@ -114,6 +114,7 @@ export class WorkerProcess implements ConnectionTarget {
         address: endpoint.address,
         port: endpoint.port,
       })
+    else if (message.type === 'confirmed') port.reclaim(this, message.id)
     else if (message.type === 'closed') onClosed()
     else if (message.type === 'failed') onFailed(message.reason)
     else if (message.type === 'collected') this.#collecting.get(message.id)?.(message.families)
@@ -129,6 +130,10 @@ export class WorkerProcess implements ConnectionTarget {
     // If the worker ends before it responds, the connection goes to another one.
     if (this.#worker.connected)
       this.#worker.send({ type: 'connection', id } satisfies ToWorker, socket, { keepOpen: true }, () => undefined)
+  }
+
+  confirm(id: number): void {
+    this.#send({ type: 'confirm', id })
   }
 
   #send(message: ToWorker): void {
