@@ -191,6 +191,11 @@ export class ServerProcess {
     this.child.kill(name)
   }
 
+  /** For handlers that `nodeFlags` load into the server and its workers. */
+  signalAll(name: NodeJS.Signals): void {
+    for (const pid of [this.pid, ...this.workers]) process.kill(pid, name)
+  }
+
   /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     this.signal('SIGKILL')
