@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -11,6 +11,7 @@ import { ApiClient } from '../../../../test/kit/api-client.js'
 import { configMapOf, configMaps, expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
 import { readMetrics } from '../../../../test/kit/metrics-text.js'
 import { Http2Client } from '../../../../test/kit/network/http2-client.js'
+import { repoRoot } from '../../../../test/kit/paths.js'
 import { newFolder, runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
 
 const isRunning = (pid: number): boolean => {
@@ -328,6 +329,24 @@ describe('a server with two worker processes', () => {
     const { code, stderr } = await runCommand(['--workers=2', `--secure-port=${server.port}`, `--data-dir=${join(folder, 'second')}`])
     assert.equal(code, 1)
     assert.match(stderr, /^cluster-apiserver: port \d+ of 127\.0\.0\.1 is in use by another process/m)
+  })
+
+  test('a worker of another version, which was installed meanwhile, does not start', async () => {
+    const installed = newFolder()
+    for (const name of ['bin', 'dist/bundle', 'package.json']) cpSync(join(repoRoot, name), join(installed, name), { recursive: true })
+    symlinkSync(join(repoRoot, 'node_modules'), join(installed, 'node_modules'))
+    const running = await ServerProcess.start({ flags: ['--workers=2'], command: join(installed, 'bin', 'cluster-apiserver') })
+    const manifest = join(installed, 'package.json')
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]+"/, '"version": "99.0.0"'))
+    const [victim] = running.workers
+    assert.ok(victim !== undefined)
+    process.kill(victim, 'SIGKILL')
+    await until(
+      async () => running.stderr,
+      (text) => /version 99\.0\.0 is installed, but version \S+ is running: restart/.test(text),
+    )
+    await running.stop()
+    rmSync(installed, { recursive: true })
   })
 
   test('SIGTERM ends all processes: readiness fails, requests end, exit code 0', async () => {

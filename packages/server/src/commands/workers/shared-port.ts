@@ -84,9 +84,14 @@ export class SharedPort {
     for (const [id, handed] of this.#handed) if (id <= upTo && handed.target === target) this.settle(id, false)
   }
 
+  /** Ends connections that wait for a worker. */
+  dropWaiting(): void {
+    for (const socket of this.#waiting) socket.destroy()
+  }
+
   close(): void {
     this.#server.close()
-    for (const socket of this.#waiting) socket.destroy()
+    this.dropWaiting()
     for (const { socket } of this.#handed.values()) socket.destroy()
   }
 

@@ -7,12 +7,13 @@ import type { Duplex } from 'node:stream'
 import type { PrimaryParts, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import { type ServedWorker, serveWorkerStorage } from '../../storage/primary/serve-worker-storage.js'
-import { packageVersion } from '../version.js'
 import type { ConnectionTarget, SharedPort } from './shared-port.js'
 import { storageDescriptor, type ToPrimary, type ToWorker } from './worker-messages.js'
 
 interface WorkerProcessOptions {
   readonly number: number
+  /** Version of the primary. */
+  readonly version: string
   readonly endpoint: AddressInfo
   readonly port: SharedPort
   readonly parts: PrimaryParts
@@ -101,14 +102,14 @@ export class WorkerProcess implements ConnectionTarget {
   }
 
   #receive(message: ToPrimary): void {
-    const { number, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
+    const { number, version, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
     if (message.type === 'accepted' || message.type === 'refused') port.settle(message.id, message.type === 'accepted')
     else if (message.type === 'hello')
       this.#send({
         type: 'start',
         worker: number,
         nonce: this.#nonce,
-        version: packageVersion(),
+        version,
         primary: process.pid,
         hasRevisionFile,
         address: endpoint.address,
