@@ -1,6 +1,7 @@
-// Runs the built tests with Node's own test runner: `node scripts/test.mjs [--slow | --all] [WORD...]`.
+// Runs the built tests with Node's own test runner: `node scripts/test.mjs [--slow | --all | --workers] [WORD...]`.
 //
 // Tiers: a test is slow if its folder is one of `slowFolders` or its name ends in `.slow.test.ts`; all others run by default.
+// `--workers` runs the default ones that start servers, each server with two worker processes if it can have some.
 // Words narrow the files down to those whose path contains one of them, in both tiers.
 //
 // Processes: fast files of one folder share processes, because starting one takes longer than most tests. Slow files, files that end in
@@ -70,11 +71,16 @@ if (certificates !== undefined) process.env['TEST_EXTRA_CA_CERTS'] = certificate
 
 const options = process.argv.slice(2).filter((word) => word.startsWith('--'))
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const unknown = options.filter((option) => option !== '--slow' && option !== '--all')
+const unknown = options.filter((option) => !['--slow', '--all', '--workers'].includes(option))
+const withWorkers = options.includes('--workers')
+if (withWorkers) process.env['TEST_ENGINES'] = 'workers'
+/** Unit tests, and tests of `startServer`, which is one process. */
+const isWithoutWorkers = ({ source }) =>
+  /\/src\/|^test\/(?:embedding|linear|yaml|bench|vectors)\/|\/test\/(?:etcd|testkit|envtest|workloads)\//.test(source)
 const isSelected = (file) =>
   words.length > 0
     ? words.some((word) => file.source.includes(word))
-    : options.includes('--all') || isSlow(file) === options.includes('--slow')
+    : options.includes('--all') || (isSlow(file) === options.includes('--slow') && !(withWorkers && isWithoutWorkers(file)))
 const packages = readdirSync(`${root}packages`).map((name) => `packages/${name}`)
 const files = [
   ...findTests('test', '.build/test'),
@@ -83,7 +89,7 @@ const files = [
 const missing = files.filter(({ built }) => !existsSync(`${root}${built}`))
 const problem =
   unknown.length > 0
-    ? `unknown option ${unknown.join(', ')}; there are --slow and --all`
+    ? `unknown option ${unknown.join(', ')}; there are --slow, --all and --workers`
     : files.length === 0
       ? `no test matches ${words.join(', ')}`
       : missing.length > 0

@@ -9,6 +9,8 @@ import { until } from './fixtures.js'
 import { commandPath } from './paths.js'
 
 interface ProcessOptions {
+  /** Path of the command; default: of this repository. */
+  readonly command?: string
   /** Default: a new folder, which is removed when the server stops. */
   readonly dataDir?: string
   readonly flags?: readonly string[]
@@ -117,12 +119,14 @@ export class ServerProcess {
     timeoutMs = 60_000,
     environment,
     processor,
+    command,
   }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
     const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...workersFlag(flags), ...flags], {
       nodeFlags,
       environment,
       processor,
+      command,
     })
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, timeoutMs)
@@ -191,6 +195,11 @@ export class ServerProcess {
     this.child.kill(name)
   }
 
+  /** For handlers that `nodeFlags` load into the server and its workers. */
+  signalAll(name: NodeJS.Signals): void {
+    for (const pid of [this.pid, ...this.workers]) process.kill(pid, name)
+  }
+
   /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     this.signal('SIGKILL')
@@ -229,15 +238,17 @@ function launch(
     nodeFlags = [],
     environment,
     processor,
+    command = commandPath,
   }: {
     readonly nodeFlags?: readonly string[]
     readonly environment?: ProcessOptions['environment'] | undefined
     readonly processor?: ProcessOptions['processor']
+    readonly command?: string | undefined
   } = {},
 ): Launched {
   // taskset replaces itself with the command, so that the process id is the server's.
   const [file, ...args] = [...(processor === undefined ? [] : ['taskset', '-c', String(processor)]), process.execPath]
-  const child = spawn(file as string, [...args, ...nodeFlags, commandPath, ...argv], {
+  const child = spawn(file as string, [...args, ...nodeFlags, command, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })

@@ -91,12 +91,12 @@ test('spans of requests reach a collector, and are counted', async () => {
     await server.client.get('/api/v1/namespaces', { traceparent: `00-${traceId}-b7ad6b7169203331-01` })
     // Not sampled: without a sampling rate, only requests with a sampled traceparent are.
     await server.client.get('/api/v1/namespaces')
-    assert.match((await server.client.get('/metrics')).text, /apiserver_trace_spans_total\{result="dropped"\} 0/)
-    await server.stop()
-    await until(
-      async () => spans.length,
-      (count) => count > 0,
+    const { text } = await until(
+      () => server.client.get('/metrics'),
+      (metrics) => /apiserver_trace_spans_total\{result="sent"\} 1$/m.test(metrics.text),
     )
+    assert.match(text, /apiserver_trace_spans_total\{result="dropped"\} 0/)
+    await server.stop()
     assert.deepEqual(
       spans.map((span) => [span.traceId, span.parentSpanId, span.name]),
       [[traceId, 'b7ad6b7169203331', 'KubernetesAPI']],

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { ApiResponse } from '../../../../test/kit/api-client.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, untilStatus } from '../../../../test/kit/fixtures.js'
-import { runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
+import { runCommand, ServerProcess, untilOnWorkers } from '../../../../test/kit/server-process.js'
 
 const disk = mkdtempSync(join(tmpdir(), 'pressure-disk-'))
 const canMount = tryMount()
@@ -74,7 +74,11 @@ test('writes fail, reads work, and the server recovers', {
   expectStatus(await client.get('/readyz'), 500)
   rmSync(filler)
   await untilStatus(() => client.post(configMaps('default'), configMapOf('again', { data: { text } })), 201)
-  expectStatus(await client.get('/readyz'), 200)
+  // A worker that rejected a write reports it for 10 s.
+  await untilOnWorkers(
+    () => client.get('/readyz'),
+    ({ status }) => status === 200,
+  )
   const events = await watch.atLeast(storedCount + 1)
   assert.equal(events.at(-1)?.object.metadata.name, 'again')
   watch.close()

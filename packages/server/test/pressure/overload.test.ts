@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { configMapOf, configMaps, expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
-import { ServerProcess } from '../../../../test/kit/server-process.js'
+import { ServerProcess, skipWithWorkers } from '../../../../test/kit/server-process.js'
 import { unprivilegedClient, unprivilegedUserFlags } from '../../../../test/kit/unprivileged-user.js'
 
 /** Loaded into the server: SIGUSR2 blocks the event loop in stretches of 150 ms, until the next SIGUSR2. */
@@ -21,7 +21,9 @@ const lagSeconds = async (server: ServerProcess): Promise<number> =>
   Number(/^nodejs_eventloop_lag_seconds (\S+)$/m.exec((await server.client.get('/metrics')).text)?.[1])
 
 for (const fairness of [true, false]) {
-  test(`event loop lag sheds low-priority requests, with${fairness ? '' : 'out'} priority and fairness`, async () => {
+  test(`event loop lag sheds low-priority requests, with${fairness ? '' : 'out'} priority and fairness`, {
+    skip: skipWithWorkers('each sheds by its own lag'),
+  }, async () => {
     const server = await ServerProcess.start({
       flags: [...unprivilegedUserFlags(), `--enable-priority-and-fairness=${fairness}`],
       nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(busyLoop)}`],

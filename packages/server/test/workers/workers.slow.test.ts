@@ -1,7 +1,9 @@
 // A server with two worker processes: one store, one port, one audit log, one /metrics; and the end of each process.
 
 import assert from 'node:assert/strict'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
@@ -9,6 +11,7 @@ import { ApiClient } from '../../../../test/kit/api-client.js'
 import { configMapOf, configMaps, expectStatus, until, untilStatus } from '../../../../test/kit/fixtures.js'
 import { readMetrics } from '../../../../test/kit/metrics-text.js'
 import { Http2Client } from '../../../../test/kit/network/http2-client.js'
+import { repoRoot } from '../../../../test/kit/paths.js'
 import { newFolder, runCommand, ServerProcess } from '../../../../test/kit/server-process.js'
 
 const isRunning = (pid: number): boolean => {
@@ -236,6 +239,30 @@ describe('a server with two worker processes', () => {
     assert.deepEqual(shown.map(([, , message]) => message).toSorted(), server.workers.map((pid) => `process ${pid}`).toSorted())
   })
 
+  test('connections that find no free file descriptor in a worker are served when there are some again', async () => {
+    const limitOf = (pid: number) => /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? ''
+    const setLimit = (pid: number, limit: string | number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${limit}:`])
+    const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
+    const workers = server.workers.map((pid) => ({ pid, limit: limitOf(pid), maximum: descriptors(pid) + 8 }))
+    for (const { pid, maximum } of workers) setLimit(pid, maximum)
+    const sockets = Array.from({ length: 100 }, () => connect(server.port, '127.0.0.1'))
+    let before = -1
+    const hasSettled = async () => {
+      const now = descriptors(server.pid)
+      const isSame = now === before
+      before = now
+      return isSame && workers.every(({ pid, maximum }) => descriptors(pid) >= maximum)
+    }
+    await until(hasSettled, Boolean)
+    for (const socket of sockets) socket.destroy()
+    for (let i = 0; i < 4; i++) expectStatus(await client.get('/readyz'), 200)
+    for (const { pid, limit } of workers) setLimit(pid, limit)
+    assert.deepEqual(
+      server.workers,
+      workers.map(({ pid }) => pid),
+    )
+  })
+
   test('when the primary is killed, its workers end with one line each', async () => {
     const workers = server.workers
     server.signal('SIGKILL')
@@ -302,6 +329,24 @@ describe('a server with two worker processes', () => {
     const { code, stderr } = await runCommand(['--workers=2', `--secure-port=${server.port}`, `--data-dir=${join(folder, 'second')}`])
     assert.equal(code, 1)
     assert.match(stderr, /^cluster-apiserver: port \d+ of 127\.0\.0\.1 is in use by another process/m)
+  })
+
+  test('a worker of another version, which was installed meanwhile, does not start', async () => {
+    const installed = newFolder()
+    for (const name of ['bin', 'dist/bundle', 'package.json']) cpSync(join(repoRoot, name), join(installed, name), { recursive: true })
+    symlinkSync(join(repoRoot, 'node_modules'), join(installed, 'node_modules'))
+    const running = await ServerProcess.start({ flags: ['--workers=2'], command: join(installed, 'bin', 'cluster-apiserver') })
+    const manifest = join(installed, 'package.json')
+    writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/"version": "[^"]+"/, '"version": "99.0.0"'))
+    const [victim] = running.workers
+    assert.ok(victim !== undefined)
+    process.kill(victim, 'SIGKILL')
+    await until(
+      async () => running.stderr,
+      (text) => /version 99\.0\.0 is installed, but version \S+ is running: restart/.test(text),
+    )
+    await running.stop()
+    rmSync(installed, { recursive: true })
   })
 
   test('SIGTERM ends all processes: readiness fails, requests end, exit code 0', async () => {

@@ -175,6 +175,7 @@ class PrimaryChannel {
 
   #receive(message: ToWorker, socket: unknown): void {
     if (message.type === 'connection') this.#receiveConnection(message.id, socket)
+    else if (message.type === 'confirm') this.send({ type: 'confirmed', id: message.id })
     else if (message.type === 'start') {
       this.#number = message.worker
       this.#start?.(message)

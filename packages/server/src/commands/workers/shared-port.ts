@@ -8,6 +8,8 @@ import { ListenError } from '../../net/listen/listen-error.js'
 /** A worker as the port sees it. */
 export interface ConnectionTarget {
   hand(id: number, socket: Socket): void
+  /** Leads to `reclaim` with the same id, after the outcomes of all connections handed before. */
+  confirm(id: number): void
 }
 
 interface Handed {
@@ -72,9 +74,24 @@ export class SharedPort {
     this.#handWaiting()
   }
 
+  /** Finds connections that are lost on their way: Node.js gives up if the worker has no free file descriptor for the socket. */
+  findLost(): void {
+    for (const [target, pending] of this.#targets) if (pending > 0) target.confirm(this.#lastId)
+  }
+
+  /** The target has no outcome for connections up to this id: they are handed again. */
+  reclaim(target: ConnectionTarget, upTo: number): void {
+    for (const [id, handed] of this.#handed) if (id <= upTo && handed.target === target) this.settle(id, false)
+  }
+
+  /** Ends connections that wait for a worker. */
+  dropWaiting(): void {
+    for (const socket of this.#waiting) socket.destroy()
+  }
+
   close(): void {
     this.#server.close()
-    for (const socket of this.#waiting) socket.destroy()
+    this.dropWaiting()
     for (const { socket } of this.#handed.values()) socket.destroy()
   }
 

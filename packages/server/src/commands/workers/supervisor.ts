@@ -10,6 +10,7 @@ import type { PrimaryParts, PrimaryRole, WorkerStatus } from '../../assemble/pro
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import { StartupError } from '../../options/startup-error.js'
 import { RevisionFile } from '../../storage/primary/revision-file.js'
+import { packageVersion } from '../version.js'
 import { SharedPort } from './shared-port.js'
 import { WorkerProcess } from './worker-process.js'
 
@@ -39,6 +40,8 @@ const forcedStopMs = 1_500
 export class Supervisor implements PrimaryRole {
   readonly kind = 'primary'
   readonly #options: SupervisorOptions
+  /** Read at the start: later the files of another version may be installed. */
+  readonly #version = packageVersion()
   readonly #running = new Map<number, WorkerProcess>()
   readonly #restarts = new Map<number, NodeJS.Timeout>()
   readonly #failures = new Map<number, number>()
@@ -119,6 +122,8 @@ export class Supervisor implements PrimaryRole {
     const port = this.#port as SharedPort
     const child = startChild(number, this.#revisions?.readOnly)
     if (child === undefined) {
+      // They may have the file descriptors that the next try needs.
+      port.dropWaiting()
       onFailed(`worker process ${number} could not be started: a limit of processes, open files or memory is reached`)
       this.#restartLater(number, maxRestartMs)
       return
@@ -126,6 +131,7 @@ export class Supervisor implements PrimaryRole {
     let hasFailed = false
     const worker = new WorkerProcess(child, {
       number,
+      version: this.#version,
       endpoint: this.#endpoint as AddressInfo,
       port,
       parts: this.#parts as PrimaryParts,
@@ -198,6 +204,7 @@ export class Supervisor implements PrimaryRole {
     this.#checkedMs = nowMs
     // A process that ended with the previous primary left its entry in the table of readers.
     if (++this.#checks % checksBetweenReleases === 0) this.#parts?.storage.releaseDeadReaders()
+    this.#port?.findLost()
     for (const worker of this.#running.values()) {
       const { number, pid, isReady } = worker
       const silentMs = this.#silentMs(worker)

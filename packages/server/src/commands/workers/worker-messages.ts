@@ -29,6 +29,8 @@ export type ToWorker =
   | StartMessage
   /** Comes with a socket. */
   | { readonly type: 'connection'; readonly id: number }
+  /** Which connections up to this id have arrived? Those without an `accepted` or `refused` before the reply are lost. */
+  | { readonly type: 'confirm'; readonly id: number }
   | { readonly type: 'collect'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly families: readonly Family[] }
   | { readonly type: 'statuses'; readonly id: number; readonly statuses: readonly WorkerStatus[] }
@@ -39,6 +41,7 @@ export type ToPrimary =
   | { readonly type: 'ready' }
   /** The worker has the connection, or has ended its port: then another worker gets it. */
   | { readonly type: 'accepted' | 'refused'; readonly id: number }
+  | { readonly type: 'confirmed'; readonly id: number }
   /** The worker takes no further connections. */
   | { readonly type: 'closed' }
   /** The start failed; `reason` is for the operator. */

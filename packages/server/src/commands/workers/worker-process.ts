@@ -7,12 +7,13 @@ import type { Duplex } from 'node:stream'
 import type { PrimaryParts, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 import { type ServedWorker, serveWorkerStorage } from '../../storage/primary/serve-worker-storage.js'
-import { packageVersion } from '../version.js'
 import type { ConnectionTarget, SharedPort } from './shared-port.js'
 import { storageDescriptor, type ToPrimary, type ToWorker } from './worker-messages.js'
 
 interface WorkerProcessOptions {
   readonly number: number
+  /** Version of the primary. */
+  readonly version: string
   readonly endpoint: AddressInfo
   readonly port: SharedPort
   readonly parts: PrimaryParts
@@ -101,19 +102,20 @@ export class WorkerProcess implements ConnectionTarget {
   }
 
   #receive(message: ToPrimary): void {
-    const { number, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
+    const { number, version, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
     if (message.type === 'accepted' || message.type === 'refused') port.settle(message.id, message.type === 'accepted')
     else if (message.type === 'hello')
       this.#send({
         type: 'start',
         worker: number,
         nonce: this.#nonce,
-        version: packageVersion(),
+        version,
         primary: process.pid,
         hasRevisionFile,
         address: endpoint.address,
         port: endpoint.port,
       })
+    else if (message.type === 'confirmed') port.reclaim(this, message.id)
     else if (message.type === 'closed') onClosed()
     else if (message.type === 'failed') onFailed(message.reason)
     else if (message.type === 'collected') this.#collecting.get(message.id)?.(message.families)
@@ -129,6 +131,10 @@ export class WorkerProcess implements ConnectionTarget {
     // If the worker ends before it responds, the connection goes to another one.
     if (this.#worker.connected)
       this.#worker.send({ type: 'connection', id } satisfies ToWorker, socket, { keepOpen: true }, () => undefined)
+  }
+
+  confirm(id: number): void {
+    this.#send({ type: 'confirm', id })
   }
 
   #send(message: ToWorker): void {
