@@ -67,3 +67,36 @@ test('resumed work starts with a renewed budget', async () => {
   await budget.yieldIfSpent()
   assert.equal(budget.isSpent, false)
 })
+
+test('of steps that start together, only those within the budget run in one turn', async () => {
+  const { budget, advance } = budgetWithClock()
+  let turn = 0
+  let isCounting = true
+  const count = (): void => {
+    turn++
+    if (isCounting) setImmediate(count)
+  }
+  setImmediate(count)
+  const started: { name: number; turn: number }[] = []
+  const step = async (name: number): Promise<void> => {
+    await budget.takeSlot()
+    started.push({ name, turn })
+    await undefined
+    advance(3)
+  }
+  await Promise.all([1, 2, 3, 4, 5, 6].map(step))
+  isCounting = false
+  assert.deepEqual(
+    started.map(({ name }) => name),
+    [1, 2, 3, 4, 5, 6],
+  )
+  for (const { turn } of started) assert.ok(started.filter((each) => each.turn === turn).length <= 2)
+})
+
+test('a single step does not wait for a slot', async () => {
+  const { budget } = budgetWithClock()
+  let turns = 0
+  setImmediate(() => turns++)
+  await budget.takeSlot()
+  assert.equal(turns, 0)
+})

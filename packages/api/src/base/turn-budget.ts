@@ -1,16 +1,22 @@
 // Time budget of long work per turn (iteration) of the event loop. Work that has spent the budget continues in a later turn.
 
 /** Shared by all work of one turn. */
-const budgetMs = 5
+const defaultBudgetMs = 5
+/** Short, because requests of clients wait for it. */
+const backgroundBudgetMs = 1
 
 export class TurnBudget {
   readonly #now: () => number
+  readonly #budgetMs: number
   #startMs: number | undefined
   #turn = 0
   readonly #waiting: (() => void)[] = []
+  readonly #slots: (() => void)[] = []
+  #isSlotTaken = false
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(now: () => number = () => performance.now(), budgetMs = defaultBudgetMs) {
     this.#now = now
+    this.#budgetMs = budgetMs
   }
 
   get turn(): number {
@@ -19,7 +25,7 @@ export class TurnBudget {
 
   get isSpent(): boolean {
     const now = this.#now()
-    return now - this.#started(now) >= budgetMs
+    return now - this.#started(now) >= this.#budgetMs
   }
 
   /** Resolves in a later turn. Waiters resume in order, one per turn. */
@@ -33,6 +39,31 @@ export class TurnBudget {
   /** Must be awaited between two steps of long work. */
   async yieldIfSpent(): Promise<void> {
     if (this.isSpent) await this.nextTurn()
+  }
+
+  /**
+   * Must be awaited before a step that starts together with many others, such as a write of a controller. Each step has a task of the event
+   * loop, so that the time of one step is accounted for before the next starts.
+   */
+  takeSlot(): Promise<void> {
+    if (this.#slots.length === 0 && !this.#isSlotTaken && !this.isSpent) {
+      this.#isSlotTaken = true
+      setImmediate(this.#releaseSlot)
+      return Promise.resolve()
+    }
+    return new Promise((resolve) => {
+      this.#slots.push(resolve)
+      setImmediate(this.#nextSlot)
+    })
+  }
+
+  readonly #releaseSlot = (): void => {
+    this.#isSlotTaken = false
+  }
+
+  readonly #nextSlot = (): void => {
+    if (this.isSpent) setImmediate(this.#nextSlot)
+    else this.#slots.shift()?.()
   }
 
   readonly #resume = (): void => {
@@ -56,3 +87,6 @@ export class TurnBudget {
 }
 
 export const turnBudget = new TurnBudget()
+
+/** For work that no client waits for, such as that of controllers. */
+export const backgroundBudget = new TurnBudget(undefined, backgroundBudgetMs)

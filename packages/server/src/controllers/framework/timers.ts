@@ -2,11 +2,11 @@
 
 import { setMaxListeners } from 'node:events'
 import { systemTimers, type Timers } from '@cluster-apiserver/api/base/clock.js'
-import { TurnBudget, turnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
+import { backgroundBudget, TurnBudget } from '@cluster-apiserver/api/base/turn-budget.js'
 
 /** Turn budgets measure CPU time: a movable clock must not measure it. */
 export const budgetOf = (pacing: Timers | undefined): TurnBudget =>
-  pacing === undefined || pacing === systemTimers ? turnBudget : new TurnBudget(pacing.now)
+  pacing === undefined || pacing === systemTimers ? backgroundBudget : new TurnBudget(pacing.now)
 
 export class Periodic {
   readonly #work: () => Promise<void>

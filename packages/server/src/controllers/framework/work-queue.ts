@@ -162,7 +162,7 @@ export class WorkQueue {
   async #runWorker(): Promise<void> {
     await undefined
     for (;;) {
-      await this.#budget.yieldIfSpent()
+      await this.#budget.takeSlot()
       const key = this.#take()
       if (key === undefined) {
         this.#activeWorkers -= 1

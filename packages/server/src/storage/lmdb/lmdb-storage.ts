@@ -137,7 +137,8 @@ class LmdbStorage extends StoredReads implements EmbeddedStorage {
       begin: () => createCommitBatch(this.revision, (key) => this.row(key)),
       isFull: ({ staged, bytes }) => staged.length >= maxStagedWrites || bytes >= maxStagedBytes,
       write: ({ staged }) => this.#write(staged),
-      publish: (batch) => this.#publish(batch),
+      size: ({ staged }) => staged.length,
+      publish: ({ staged }, writes) => this.#publish(staged.splice(0, writes), staged.length === 0),
       recover: (error) => this.#recover(error),
     })
     this.#expiryController = new ExpiryController({ timers: systemTimers, ...parts, source: this })
@@ -198,12 +199,14 @@ class LmdbStorage extends StoredReads implements EmbeddedStorage {
     await (hasSpace ? this.#log.append(staged, this.revision) : this.#checkpoints.writeThrough(staged))
   }
 
-  #publish({ staged, revision }: CommitBatch): void {
-    if (staged.length === 0) return
+  /** `isLast`: the batch has no more writes. */
+  #publish(staged: readonly StagedWrite[], isLast: boolean): void {
+    const revision = staged.at(-1)?.change.revision
+    if (revision === undefined) return
     if (this.#isFailing) this.#parts.logger.info({ folder: this.#parts.folder }, 'data folder is writable again')
     this.#isFailing = false
     this.memtable.add(staged)
-    if (this.#checkpoints.endWriteThrough()) this.#dropWritten(revision)
+    if (isLast && this.#checkpoints.endWriteThrough()) this.#dropWritten(revision)
     this.#publishChanges(
       staged.map(({ change }) => change),
       revision,

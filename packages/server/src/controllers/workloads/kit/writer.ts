@@ -61,41 +61,44 @@ export class Writer {
 
   /** POST to a subresource such as `binding`. */
   async act(resource: Resource, object: ApiObject, { subresource, action, body }: ActionCall): Promise<void> {
-    await this.#budget.yieldIfSpent()
+    await this.#budget.takeSlot()
     const { engine, catalogs } = this.#parts
     await performAction(engine, this.#callOn(resource, object, subresource), { action, body, catalog: catalogs.current })
   }
 
   /** `object` has a name or generateName. */
   async create<T extends ApiObject>(resource: Resource, object: T): Promise<T> {
-    await this.#budget.yieldIfSpent()
+    await this.#budget.takeSlot()
     const { engine } = this.#parts
     const call = this.#callOn(resource, object)
     const { result } = await create(engine, call, { object: withDefaults(call, object) })
+    await this.#budget.takeSlot()
     return objectOf<T>(resource, result)
   }
 
   /** PUT: fails with a conflict if the stored object has another resourceVersion than this one. */
   async update<T extends ApiObject>(resource: Resource, object: T, subresource?: string): Promise<T> {
-    await this.#budget.yieldIfSpent()
+    await this.#budget.takeSlot()
     const { engine } = this.#parts
     const { result } = await update(engine, this.#callOn(resource, object, subresource), { object })
+    await this.#budget.takeSlot()
     return objectOf<T>(resource, result)
   }
 
   /** Patches the object with the uid of `object`. */
   async patch<T extends ApiObject>(resource: Resource, object: T, { type, patch: body, subresource }: PatchRequest): Promise<T> {
-    await this.#budget.yieldIfSpent()
+    await this.#budget.takeSlot()
     const { engine } = this.#parts
     const { metadata, ...rest } = body as ApiObject
     const withUid = { ...rest, metadata: { ...metadata, uid: object.metadata?.uid } }
     const { result } = await patch(engine, this.#callOn(resource, object, subresource), { type, patch: withUid, duplicates: [] })
+    await this.#budget.takeSlot()
     return objectOf<T>(resource, result)
   }
 
   /** Deletes the object with this uid. */
   async delete(resource: Resource, object: ApiObject, options: CallOptions = {}): Promise<void> {
-    await this.#budget.yieldIfSpent()
+    await this.#budget.takeSlot()
     const { engine } = this.#parts
     const { uid } = object.metadata ?? {}
     await remove(
@@ -106,7 +109,7 @@ export class Writer {
 
   /** Never rejects. `resource`: that of the involved object. */
   async event({ apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>, { metadata }: ApiObject, event: WorkloadEvent): Promise<void> {
-    await this.#budget.yieldIfSpent()
+    await this.#budget.takeSlot()
     const { namespace = '', name = '', uid = '' } = metadata ?? {}
     await recordEvent(this.#parts, { apiVersion, kind, namespace, name, uid }, { ...event, component: this.#component })
   }
