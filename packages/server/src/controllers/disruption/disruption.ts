@@ -244,8 +244,10 @@ async function recordBudgetEvents(
 ): Promise<void> {
   const { namespace = '', name = '', uid = '' } = budget.metadata ?? {}
   const text = JSON.stringify([uid, events])
-  if (!hasChanged && reported.get(`${namespace}/${name}`) === text) return
+  // After a start nothing is known: events of an unchanged status were recorded before.
+  const before = reported.get(`${namespace}/${name}`) ?? text
   reported.set(`${namespace}/${name}`, text)
+  if (!hasChanged && before === text) return
   const involved = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }
   for (const event of events) await recordEvent(parts, involved, { ...event, component })
 }

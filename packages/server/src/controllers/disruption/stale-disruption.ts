@@ -8,7 +8,6 @@ import type { ObjectAddress } from '../../objects/object-store.js'
 import type { ControllerParts } from '../framework/controller.js'
 import { ignoreErrors, internalUpdate, notFoundOrConflict } from '../framework/internal-call.js'
 import type { Outcome } from '../framework/work-queue.js'
-import { isFinishedPod } from '../workloads/kit/pod-state.js'
 
 const staleAfterMs = 2 * 60_000
 const target = 'DisruptionTarget'
@@ -22,7 +21,8 @@ export async function endStaleDisruption({ engine }: ControllerParts, address: O
   const pod = engine.store.read(address)?.decode(address.resource) as Pod | undefined
   const condition = pod?.status?.conditions?.find(({ type, status }) => type === target && status === 'True')
   if (pod === undefined || condition === undefined || condition.reason === 'TerminationByKubelet') return undefined
-  if (pod.metadata?.deletionTimestamp !== undefined || isFinishedPod(pod)) return undefined
+  const { metadata, status: { phase } = {} } = pod
+  if (metadata?.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed') return undefined
   const nowMs = engine.clock.now()
   const leftMs = Date.parse(condition.lastTransitionTime ?? timeOf(0)) + staleAfterMs - nowMs
   if (leftMs > 0) return { afterMs: leftMs }
