@@ -13,10 +13,10 @@ interface QueueFixture {
   finish(error?: Error): Promise<void>
 }
 
-function queueFixture(overrides: Partial<BatchWriter<string[]>> = {}, now?: () => number): QueueFixture {
+function queueFixture(overrides: Partial<BatchWriter<string[]>> = {}): QueueFixture {
   const log: string[] = []
   let endWrite: ((error?: Error) => void) | undefined
-  const writer: BatchWriter<string[]> = {
+  const queue = new CommitQueue<string[]>({
     begin: () => [],
     isFull: (batch) => batch.length >= 3,
     async write(batch) {
@@ -26,17 +26,15 @@ function queueFixture(overrides: Partial<BatchWriter<string[]>> = {}, now?: () =
         endWrite = (error) => (error ? reject(error) : resolve())
       })
     },
-    size: (batch) => batch.length,
-    publish(batch, writes) {
-      if (writes > 0) log.push(`publish ${batch.splice(0, writes).join()}`)
+    publish(batch) {
+      if (batch.length > 0) log.push(`publish ${batch.join()}`)
     },
     async recover(error) {
       log.push('recover')
       return new Error(`recovered: ${error}`)
     },
     ...overrides,
-  }
-  const queue = new CommitQueue<string[]>(writer, now)
+  })
   const add = (name: string) =>
     new Promise<void>((resolve, reject) =>
       queue.add({
@@ -127,43 +125,4 @@ test('close waits for earlier commits', async () => {
   await finish()
   await Promise.all([...all, closing])
   assert.equal(log.at(-1), 'closed')
-})
-
-test('a slow publication yields to the event loop between commits, in order and before the next batch', async () => {
-  let nowMs = 0
-  const published: { readonly names: string; readonly turn: number }[] = []
-  let turn = 0
-  const { log, add } = queueFixture(
-    {
-      isFull: (batch) => batch.length >= 8,
-      write: async (batch) => void log.push(`write ${batch.join()}`),
-      publish: (batch, writes) => {
-        const names = batch.splice(0, writes).join()
-        published.push({ names, turn })
-        log.push(`publish ${names}`)
-        nowMs += writes
-      },
-    },
-    () => nowMs,
-  )
-  let isCounting = true
-  const countTurn = (): void => {
-    turn += 1
-    if (isCounting) setImmediate(countTurn)
-  }
-  setImmediate(countTurn)
-  const commit = (names: readonly string[]) => Promise.all(names.map(add))
-  await commit(['a', 'b', 'c', 'd'])
-  published.length = 0
-  log.length = 0
-  await Promise.all([commit(['e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']), commit(['m'])])
-  isCounting = false
-  assert.deepEqual(
-    published.map(({ names }) => names),
-    ['e,f', 'g,h', 'i,j', 'k,l', 'm'],
-  )
-  assert.equal(new Set(published.map((each) => each.turn)).size, published.length)
-  const lines = log.filter((line) => !line.startsWith('write'))
-  assert.deepEqual(lines.slice(0, 4), ['publish e,f', 'resolve e', 'resolve f', 'publish g,h'])
-  assert.ok(log.indexOf('write m') > log.indexOf('resolve l'))
 })

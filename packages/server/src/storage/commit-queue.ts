@@ -14,43 +14,28 @@ export interface BatchWriter<B> {
   begin(): B
   isFull(batch: B): boolean
   write(batch: B): Promise<unknown>
-  /** Number of writes that are not published. */
-  size(batch: B): number
-  /** Moves the engine's visible state to include the next writes of the batch; they are whole commits. */
-  publish(batch: B, writes: number): void
+  /** Moves the engine's visible state to include the batch. */
+  publish(batch: B): void
   /** After a failed write: returns the engine to its durable state. The items fail with the returned error. */
   recover(error: unknown): Promise<Error>
 }
 
 interface OpenBatch<B> {
   readonly batch: B
-  readonly items: StagedItem<B>[]
+  readonly items: BatchItem<B>[]
 }
-
-interface StagedItem<B> {
-  readonly item: BatchItem<B>
-  /** Number of writes that it added to the batch. */
-  readonly writes: number
-}
-
-/** Time after which the publication of a batch yields to the event loop. Followers, such as the controllers of pods, need most of it. */
-const publishMs = 2
 
 export class CommitQueue<B> {
   readonly #writer: BatchWriter<B>
-  readonly #now: () => number
   readonly #waiting: BatchItem<B>[] = []
   #open: OpenBatch<B> | undefined
   #inFlight: OpenBatch<B> | undefined
   #isBusy = false
   #recentMaxItems = Number.POSITIVE_INFINITY
   #lastBatchItems = Number.POSITIVE_INFINITY
-  /** Commits that are published together; adapts to `publishMs`. */
-  #maxSliceItems = 256
 
-  constructor(writer: BatchWriter<B>, now: () => number = () => performance.now()) {
+  constructor(writer: BatchWriter<B>) {
     this.#writer = writer
-    this.#now = now
   }
 
   add(item: BatchItem<B>): void {
@@ -69,9 +54,8 @@ export class CommitQueue<B> {
         this.#waiting.push(item)
         return
       }
-      const before = this.#writer.size(open.batch)
       item.stage(open.batch)
-      open.items.push({ item, writes: this.#writer.size(open.batch) - before })
+      open.items.push(item)
     } catch (error) {
       item.fail(error)
     }
@@ -97,31 +81,16 @@ export class CommitQueue<B> {
     this.#writer.write(open.batch).then(this.#acknowledge, this.#fail)
   }
 
-  /** Publishes and resolves commits in order; after `publishMs` it continues when sockets were polled. */
   readonly #acknowledge = (): void => {
-    const { batch, items } = this.#inFlight as OpenBatch<B>
-    const startMs = this.#now()
-    for (let nowMs = startMs; items.length > 0; ) {
-      if (nowMs - startMs >= publishMs) {
-        setImmediate(() => setImmediate(this.#acknowledge))
-        return
-      }
-      const slice = items.slice(0, this.#maxSliceItems)
-      const writes = slice.reduce((sum, item) => sum + item.writes, 0)
-      try {
-        this.#writer.publish(batch, writes)
-      } catch (error) {
-        void this.#fail(error)
-        return
-      }
-      items.splice(0, slice.length)
-      for (const { item } of slice) item.resolve()
-      const sliceMs = this.#now() - nowMs
-      nowMs += sliceMs
-      if (sliceMs > publishMs) this.#maxSliceItems = Math.ceil(slice.length / 2)
-      else if (sliceMs < publishMs / 2 && slice.length === this.#maxSliceItems) this.#maxSliceItems *= 2
+    const done = this.#inFlight
+    try {
+      if (done) this.#writer.publish(done.batch)
+    } catch (error) {
+      void this.#fail(error)
+      return
     }
     this.#inFlight = undefined
+    for (const item of done?.items ?? []) item.resolve()
     this.#continue()
   }
 
@@ -129,7 +98,7 @@ export class CommitQueue<B> {
     const failed = this.#inFlight
     this.#inFlight = undefined
     const reported = await this.#writer.recover(error)
-    for (const { item } of failed?.items ?? []) item.fail(reported)
+    for (const item of failed?.items ?? []) item.fail(reported)
     this.#continue()
   }
 

@@ -137,8 +137,7 @@ class LmdbStorage extends StoredReads implements EmbeddedStorage {
       begin: () => createCommitBatch(this.revision, (key) => this.row(key)),
       isFull: ({ staged, bytes }) => staged.length >= maxStagedWrites || bytes >= maxStagedBytes,
       write: ({ staged }) => this.#write(staged),
-      size: ({ staged }) => staged.length,
-      publish: ({ staged }, writes) => this.#publish(staged.splice(0, writes), staged.length === 0),
+      publish: (batch) => this.#publish(batch),
       recover: (error) => this.#recover(error),
     })
     this.#expiryController = new ExpiryController({ timers: systemTimers, ...parts, source: this })
@@ -199,14 +198,12 @@ class LmdbStorage extends StoredReads implements EmbeddedStorage {
     await (hasSpace ? this.#log.append(staged, this.revision) : this.#checkpoints.writeThrough(staged))
   }
 
-  /** `isLast`: the batch has no more writes. */
-  #publish(staged: readonly StagedWrite[], isLast: boolean): void {
-    const revision = staged.at(-1)?.change.revision
-    if (revision === undefined) return
+  #publish({ staged, revision }: CommitBatch): void {
+    if (staged.length === 0) return
     if (this.#isFailing) this.#parts.logger.info({ folder: this.#parts.folder }, 'data folder is writable again')
     this.#isFailing = false
     this.memtable.add(staged)
-    if (isLast && this.#checkpoints.endWriteThrough()) this.#dropWritten(revision)
+    if (this.#checkpoints.endWriteThrough()) this.#dropWritten(revision)
     this.#publishChanges(
       staged.map(({ change }) => change),
       revision,

@@ -95,8 +95,7 @@ export class MemoryStorage extends StoredReads implements Storage {
       begin: () => createCommitBatch(this.revision, (key) => state.row(key)),
       isFull: (batch) => batch.staged.length >= maxStagedWrites,
       write: async () => undefined,
-      size: ({ staged }) => staged.length,
-      publish: ({ staged }, writes) => this.#publish(staged.splice(0, writes)),
+      publish: (batch) => this.#publish(batch),
       recover: async (error) => new StorageUnavailableError(String(error)),
     })
     this.#expiryController = new ExpiryController({ clock, timers, logger, source: this })
@@ -148,9 +147,7 @@ export class MemoryStorage extends StoredReads implements Storage {
     await this.#queue.close()
   }
 
-  #publish(staged: readonly StagedWrite[]): void {
-    const revision = staged.at(-1)?.change.revision
-    if (revision === undefined) return
+  #publish({ staged, revision }: CommitBatch): void {
     this.#state.apply(staged)
     this.memtable.drop(revision)
     this.publish(
