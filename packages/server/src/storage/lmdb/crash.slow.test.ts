@@ -25,6 +25,8 @@ interface Acknowledged {
 
 const rounds = 15
 const firstRevision = 1
+/** Work of a follower, such as a controller, for each change. */
+const followerMs = 0.05
 const everything: KeyRange = { start: '', end: '\u{10ffff}' }
 const writerArgument = '--crash-writer'
 const writerFolder = process.argv[process.argv.indexOf(writerArgument) + 1]
@@ -38,9 +40,12 @@ if (process.argv.includes(writerArgument) && writerFolder) {
   test('a process killed while writing loses nothing it acknowledged', { timeout: 300_000 }, surviveKills)
 }
 
-/** Eight writers with their own keys, one with large values; prints a line per acknowledged write. */
+/** Eight writers with their own keys, one with large values, and large batches for a slow follower; prints a line per acknowledged write. */
 async function writeUntilKilled(folder: string): Promise<void> {
   const storage = await openFolder(folder)
+  storage.follow((changes) => {
+    for (const untilMs = performance.now() + changes.length * followerMs; performance.now() < untilMs; );
+  })
   const write = async (writer: number): Promise<void> => {
     for (let index = 0; ; index += 1) {
       const key = `k/w${writer}/${index % 20}`
@@ -52,7 +57,18 @@ async function writeUntilKilled(folder: string): Promise<void> {
       if (index % 50 === 49) await storage.compact(storage.revision - 300)
     }
   }
-  await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)))
+  const writeBatches = async (): Promise<void> => {
+    for (let round = 0; ; round += 1) {
+      const put = async (i: number): Promise<void> => {
+        const [key, value] = [`k/batch/${i}`, `${process.pid}.${round}`]
+        const outcome = await storage.commit([{ key, value: Buffer.from(value), expect: undefined }])
+        assert.ok(outcome.ok)
+        printLine(`${JSON.stringify({ revision: outcome.revision, key, value } satisfies Acknowledged)}\n`)
+      }
+      await Promise.all(Array.from({ length: 200 }, (_, i) => put(i)))
+    }
+  }
+  await Promise.all([...Array.from({ length: 8 }, (_, writer) => write(writer)), writeBatches()])
 }
 
 /** Writes a line to stdout synchronously; waits while the pipe is full. */
