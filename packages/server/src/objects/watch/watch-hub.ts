@@ -32,15 +32,17 @@ type Watcher = InternalWatcher | ClientWatcher
 const maxPendingBytes = 32 << 20
 /** Watchers between two checks of the time budget. */
 const watchersPerCheck = 8
-/** Estimate of a write to a connection. After many writes, the next changes wait for as long as these took, to be sent together. */
-const writeMs = 0.02
+/** After a change was written to many clients, later ones of its collection wait for about as long as the writes took, and go out together. */
+const pauseMsPerWrite = 0.04
 const minPauseMs = 1
 const maxPauseMs = 10
 
 export class WatchHub {
   readonly #internal = new Map<string, Set<InternalWatcher>>()
   readonly #clients = new Map<string, WatcherIndex>()
+  /** By collection, in the order of their first revisions. */
   readonly #pending = new Map<string, WatchedChange[]>()
+  readonly #paused = new Set<string>()
   readonly #budget: TurnBudget
   readonly #unfollow: Unfollow
   readonly #errors: unknown[] = []
@@ -76,8 +78,8 @@ export class WatchHub {
   notifiedUpTo(revision: number): number | undefined {
     if (this.#watchersToEnd > 0) return undefined
     const [pending] = this.#pending.values()
-    const next = this.#notifyingFrom ?? pending?.[0]?.revision
-    return next === undefined ? revision : next - 1
+    const next = Math.min(this.#notifyingFrom ?? Number.POSITIVE_INFINITY, pending?.[0]?.revision ?? Number.POSITIVE_INFINITY)
+    return Math.min(revision, next - 1)
   }
 
   add(watcher: Watcher): () => void {
@@ -104,8 +106,8 @@ export class WatchHub {
 
   #addClient(collection: string, watcher: ClientWatcher): () => void {
     const watcherIndex = getOrInsert(this.#clients, collection, () => new WatcherIndex())
-    // The watcher has read up to this revision, so it skips the changes that are being delivered now.
-    const remove = watcherIndex.add(watcher, this.#isNotifying ? this.#revision : 0)
+    // The watcher has read up to this revision, so it skips the changes that others have yet to get.
+    const remove = watcherIndex.add(watcher, this.#revision)
     return () => {
       remove()
       if (watcherIndex.size === 0 && this.#clients.get(collection) === watcherIndex) this.#clients.delete(collection)
@@ -168,15 +170,13 @@ export class WatchHub {
   async #notifyClients(): Promise<void> {
     this.#isNotifying = true
     try {
-      for (const [collection, watchedChanges] of this.#pending) {
+      for (let next = this.#nextPending(); next !== undefined; next = this.#nextPending()) {
+        const [collection, watchedChanges] = next
         this.#pending.delete(collection)
         for (const { size } of watchedChanges) this.#pendingBytes -= size
         this.#notifyingFrom = watchedChanges[0]?.revision
         const watcherIndex = this.#clients.get(collection)
-        const writes = watcherIndex === undefined ? 0 : await this.#notifyGroups(watcherIndex, watchedChanges)
-        this.#notifyingFrom = undefined
-        const pauseMs = Math.min(writes * writeMs, maxPauseMs)
-        if (pauseMs >= minPauseMs && this.#pendingBytes <= maxPendingBytes) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        if (watcherIndex !== undefined) this.#pause(collection, await this.#notifyGroups(watcherIndex, watchedChanges))
       }
     } catch (thrown) {
       this.#errors.push(thrown)
@@ -186,7 +186,22 @@ export class WatchHub {
     }
   }
 
-  /** Returns the number of batches written. */
+  #nextPending(): readonly [string, readonly WatchedChange[]] | undefined {
+    for (const entry of this.#pending) if (!this.#paused.has(entry[0]) || this.#pendingBytes > maxPendingBytes) return entry
+    return undefined
+  }
+
+  #pause(collection: string, writes: number): void {
+    const pauseMs = Math.min(writes * pauseMsPerWrite, maxPauseMs)
+    if (pauseMs < minPauseMs) return
+    this.#paused.add(collection)
+    setTimeout(() => {
+      this.#paused.delete(collection)
+      if (!this.#isNotifying) void this.#notifyClients()
+    }, pauseMs)
+  }
+
+  /** Returns the number of watchers, once for each batch. */
   async #notifyGroups(watcherIndex: WatcherIndex, watchedChanges: readonly WatchedChange[]): Promise<number> {
     let steps = 0
     const last = watchedChanges.at(-1)?.revision ?? 0

@@ -114,7 +114,7 @@ test('many watchers are notified over several iterations; later changes follow t
   store.close()
 })
 
-test('after many watchers were notified, changes wait shortly and follow together', async (t) => {
+test('after many watchers were notified, changes of their kind wait shortly and follow together', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const store = await storeOfBoxes()
   const many = Array.from({ length: 100 }, () => watch(store, everything))
@@ -130,9 +130,11 @@ test('after many watchers were notified, changes wait shortly and follow togethe
   await nextIteration()
   assert.equal(batches, 1)
   assert.equal(store.notifiedUpTo, second - 1)
+  const late = watch(store, everything)
   t.mock.timers.tick(10)
   await until(() => store.notifiedUpTo === third)
   assert.equal(batches, 2)
   for (const seen of many) assert.equal(seen.length, 3)
+  assert.deepEqual(late, [])
   store.close()
 })
