@@ -8,14 +8,16 @@ import type { Exchange } from '../../http/pipeline/exchange.js'
 import { awaitChanges } from './await-changes.js'
 
 const emptyCatalog = {} as Catalog
-const exchangeOf = (path: string): Exchange =>
-  ({
+function exchangeOf(path: string): Exchange {
+  const exchange = {
     info: parseRequest('GET', path),
     catalog: emptyCatalog,
-    replaceCatalog(catalog: Catalog) {
-      this.catalog = catalog
+    replaceCatalog: (catalog: Catalog): void => {
+      exchange.catalog = catalog
     },
-  }) as Exchange
+  }
+  return exchange as Partial<Exchange> as Exchange
+}
 const pods = exchangeOf('/api/v1/pods')
 const catalogs = { current: emptyCatalog }
 

@@ -160,12 +160,15 @@ test('an error in JSON has type, code and causes', () => {
   assert.match(stack, /^.*it failed\n(.*\n)+caused by: Error: the disk is full\n/)
 })
 
-test('an error of the API is its message, without a stack; an internal one keeps it', () => {
+test('an error response of the API has no stack, also as the cause; an internal one has', () => {
   const error = tooManyRequests('please try again later', 1)
-  assert.ok(jsonLine(time, 'info', { error }, 'm').includes('"error":"please try again later","msg"'))
+  const logged = (thrown: Error) => JSON.parse(jsonLine(time, 'info', { error: thrown }, 'm')).error
+  const refused = logged(error)
+  assert.deepEqual([refused.message, refused.stack], ['please try again later', undefined])
+  const wrapped = logged(new Error('cannot delete', { cause: error }))
+  assert.deepEqual([wrapped.message, wrapped.stack], ['cannot delete: please try again later', undefined])
   assert.ok(textLine(time, 'info', { error }, 'm').endsWith(' m error="please try again later"\n'))
-  const internal = ApiError.from(new Error('broken'))
-  assert.match(JSON.parse(jsonLine(time, 'info', { error: internal }, 'm')).error.stack, /caused by: Error: broken/)
+  assert.match(logged(ApiError.from(new Error('broken'))).stack, /caused by: Error: broken/)
 })
 
 test('values that JSON cannot express are explained, not thrown', () => {

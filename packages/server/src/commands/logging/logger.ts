@@ -48,17 +48,17 @@ export function jsonLine(timeMs: number, level: string, fields: LogFields, messa
 /** A value that JSON cannot express, such as a circular object, becomes an explanation: logging must not throw. */
 function jsonText(value: unknown): string | undefined {
   try {
-    return JSON.stringify(isRefusal(value) ? value.message : value instanceof Error ? errorFields(value) : value)
+    return JSON.stringify(value instanceof Error ? errorFields(value) : value)
   } catch (thrown) {
     return JSON.stringify(`[not JSON: ${thrown instanceof Error ? thrown.message : 'unknown'}]`)
   }
 }
 
-/** An answer of the API, such as a conflict: its stack would not help. */
-const isRefusal = (value: unknown): value is ApiError => value instanceof ApiError && value.status.code < 500
-
 /** Limit, because causes may be circular. */
 const maxCauses = 8
+
+/** An error response of the API, such as a conflict, also as the cause: its stack would not help. */
+const isRefusal = (error: Error): boolean => [error, error.cause].some((thrown) => thrown instanceof ApiError && thrown.status.code < 500)
 
 /** Message and stack of an error and its causes, and scalar properties such as `code`. */
 function errorFields(error: Error): LogFields {
@@ -69,7 +69,7 @@ function errorFields(error: Error): LogFields {
     ...Object.fromEntries(scalars),
     type: error.constructor.name,
     message: chain.map(({ message }) => message).join(': '),
-    stack: chain.map(({ stack, message }) => stack ?? message).join('\ncaused by: '),
+    ...(isRefusal(error) ? {} : { stack: chain.map(({ stack, message }) => stack ?? message).join('\ncaused by: ') }),
   }
 }
 
@@ -81,7 +81,7 @@ export function textLine(timeMs: number, level: string, fields: LogFields, messa
 
 /** Quotes text from clients, which could otherwise add lines or fields. */
 function fieldText(value: unknown): string {
-  const shown = isRefusal(value) ? value.message : value instanceof Error ? (value.stack ?? value.message) : value
+  const shown = value instanceof Error ? ((isRefusal(value) ? undefined : value.stack) ?? value.message) : value
   const text = typeof shown === 'string' ? shown : (JSON.stringify(shown) ?? 'undefined')
   return /^[\w./:@%+-]+$/.test(text) ? text : JSON.stringify(text)
 }

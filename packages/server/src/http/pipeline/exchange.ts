@@ -47,7 +47,7 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
   readonly request: HttpRequest
   readonly response: HttpResponse
   readonly info: RequestInfo
-  catalog: Catalog
+  private servedCatalog: Catalog
   /** Arrival, in milliseconds since 1970. */
   readonly now: number
   /** Arrival, by performance.now(). */
@@ -103,7 +103,7 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
     this.request = input.request
     this.response = input.response
     this.info = input.info
-    this.catalog = input.catalog
+    this.servedCatalog = input.catalog
     this.now = input.now
     this.auditId = input.auditId
     this.pressure = input.pressure
@@ -116,9 +116,13 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
     return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
   }
 
+  get catalog(): Catalog {
+    return this.servedCatalog
+  }
+
   /** For filters that wait for changes; all later filters see the new catalog. */
   replaceCatalog(catalog: Catalog): void {
-    this.catalog = catalog
+    this.servedCatalog = catalog
     this.foundResource = null
   }
 

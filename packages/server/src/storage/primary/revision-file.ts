@@ -20,7 +20,6 @@ export class RevisionFile {
       const path = `${folder}/cluster-apiserver-${randomUUID()}`
       const file = new RevisionFile(openSync(path, 'wx', 0o600), openSync(path, 'r'))
       unlinkSync(path)
-      file.write(Number.MAX_SAFE_INTEGER)
       return file
     } catch {
       // No /dev/shm, or it is full: workers request the revision from the primary.
@@ -60,7 +59,7 @@ export class RevisionFile {
 
 const maxTries = 8
 
-/** Reads the revision; undefined if the primary, the process with the id `primary`, is gone. */
+/** Reads the revision; undefined if none was written yet, or the primary, the process with the id `primary`, is gone. */
 export function revisionReader(descriptor: number, primary: number): () => number | undefined {
   const bytes = Buffer.alloc(fileBytes)
   const readOnce = (): number | undefined => {

@@ -1,5 +1,5 @@
 // The engine of a worker: reads the data file of the primary process and, for changes that the file lacks, a memtable that the primary's
-// changes fill. Commits are requests to the primary, which answers them after it has sent every earlier change. A consistent read waits for
+// changes fill. Commits are requests to the primary, which responds after it has sent every earlier change. A consistent read waits for
 // the changes up to the shared revision; without one, it requests the revision.
 
 import { stat } from 'node:fs/promises'
