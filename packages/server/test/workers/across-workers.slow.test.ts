@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Access, ApiClient } from '../../../../test/kit/api-client.js'
-import { configMapOf, configMaps, expectStatus, until, wareCrd } from '../../../../test/kit/fixtures.js'
+import { configMapOf, configMaps, expectStatus, until, untilStatus, wareCrd } from '../../../../test/kit/fixtures.js'
 import { ServerProcess } from '../../../../test/kit/server-process.js'
 
 const crds = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
@@ -63,7 +63,7 @@ describe('two worker processes', () => {
       const wareOf = (name: string, spec: number) => ({ apiVersion: 'shop.example.com/v1', kind: 'Ware', metadata: { name }, spec })
       expectStatus(await first.post(crds, crdWith(1)), 201)
       // Without a pause: the second worker is asked as early as possible.
-      while (!isEstablished((await first.get(path)).json as Crd));
+      for (let tries = 0; !isEstablished((await first.get(path)).json as Crd); tries++) assert.ok(tries < 10_000, 'not established')
       expectStatus(await second.post(wares, wareOf('a', 1)), 201)
       expectStatus(await second.get('/apis/shop.example.com/v1'), 200)
       expectStatus(await second.get('/openapi/v3/apis/shop.example.com/v1'), 200)
@@ -71,7 +71,7 @@ describe('two worker processes', () => {
       expectStatus(await first.patch(path, 'application/merge-patch+json', { spec: crdWith(2).spec }), 200)
       expectStatus(await second.post(wares, wareOf('b', 2)), 201)
       expectStatus(await first.delete(path), 200)
-      while ((await first.get(path)).status !== 404);
+      await untilStatus(() => first.get(path), 404)
       expectStatus(await second.get(wares), 404)
     }))
 
@@ -128,7 +128,7 @@ describe('two worker processes', () => {
       expectStatus(await first.delete(`/api/v1/namespaces/${name}`), 200)
       expectStatus(await second.post(configMaps(name), configMapOf('b')), 403)
       expectStatus(await second.patch(configMaps(name, 'a'), 'application/merge-patch+json', { metadata: { finalizers: null } }), 200)
-      while ((await first.get(`/api/v1/namespaces/${name}`)).status !== 404);
+      await untilStatus(() => first.get(`/api/v1/namespaces/${name}`), 404)
       expectStatus(await second.post(configMaps(name), configMapOf('b')), 404)
     }))
 
