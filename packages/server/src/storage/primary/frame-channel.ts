@@ -49,7 +49,7 @@ export class FrameChannel {
     if (!this.#isCorked) {
       this.#isCorked = true
       this.#stream.cork()
-      queueMicrotask(() => {
+      setImmediate(() => {
         this.#isCorked = false
         this.#stream.uncork()
       })
