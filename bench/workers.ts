@@ -34,7 +34,7 @@ const maxAhead = 16
 interface Result {
   /** CPU time of all processes of the server. */
   readonly serverMicros: number
-  /** CPU time of the primary, which is the only process without workers. */
+  /** CPU time of the first process: the primary, or the only process of a server without workers. */
   readonly primaryMicros: number
   /** CPU time of a process that serves, if requests are spread evenly. */
   readonly servingMicros: number
@@ -121,7 +121,7 @@ const allTasks: readonly Task[] = [
   { name: 'page of 500', clients: 8, next: () => ({ method: 'GET', path: `${configMaps('default')}?limit=500` }), expect: 200 },
   {
     name: `watch event, 1 KB, ${watcherCount} watchers`,
-    clients: 4,
+    clients: 16,
     next: create,
     expect: 201,
     watched: configMaps('made'),

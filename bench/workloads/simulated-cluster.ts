@@ -38,8 +38,8 @@ async function untilReady(served: Served, names: readonly string[], replicas: nu
   connection.close()
 }
 
-const startCluster = async (lab: Lab, nodes: number): Promise<Tested> => {
-  const tested = await lab.start([`--simulate-nodes=${nodes}`])
+const startCluster = async (lab: Lab, nodes: number, workers = 1): Promise<Tested> => {
+  const tested = await lab.start([`--simulate-nodes=${nodes}`, `--workers=${workers}`])
   const ready = async (): Promise<boolean> => {
     const { body } = await fetchOnce(tested.served, { method: 'GET', path: '/api/v1/nodes' })
     return body.toString().split('"reason":"KubeletReady"').length > nodes
@@ -70,15 +70,16 @@ async function measureReplicas(lab: Lab): Promise<Line> {
   }
 }
 
-/** 10,000 pods by 1,000 Deployments; GETs before and meanwhile. */
-async function measureDeployments(lab: Lab): Promise<readonly Line[]> {
+/** 10,000 pods by 1,000 Deployments; GETs before and meanwhile. With workers, the controllers run in another process than the GETs. */
+async function measureDeployments(lab: Lab, workers: number): Promise<readonly Line[]> {
   const count = lab.isQuick ? 200 : 1000
-  const { served, process: server } = await startCluster(lab, 100)
+  const { served, process: server } = await startCluster(lab, 100, workers)
+  const cpuOfAll = (): number => [server.pid, ...server.workers].reduce((sum, pid) => sum + cpuMicroseconds(pid), 0)
   const prober = new Prober(served, { method: 'GET', path: '/api/v1/namespaces/default' })
   await sleep(3000)
   const quietBefore = await prober.during(() => sleep(5000))
   const begunMs = performance.now()
-  const cpuBefore = cpuMicroseconds(server.pid)
+  const cpuBefore = cpuOfAll()
   const names = Array.from({ length: count }, (_, i) => nameOf(i))
   const busy = await prober.during(async () => {
     await fill(served, { path: deploymentsPath, count, body: deploymentBody(10) })
@@ -86,16 +87,17 @@ async function measureDeployments(lab: Lab): Promise<readonly Line[]> {
     await untilReady(served, names, 10)
   })
   const tookMs = performance.now() - begunMs
-  const cpuSeconds = (cpuMicroseconds(server.pid) - cpuBefore) / 1e6
+  const cpuSeconds = (cpuOfAll() - cpuBefore) / 1e6
   await sleep(5000)
   const quietAfter = await prober.during(() => sleep(5000))
   await prober.close()
   await server.stop()
   const p99 = Math.max(quietBefore.p99Ms, quietAfter.p99Ms)
   const pods = (count * 10).toLocaleString('en')
+  const suffix = workers === 1 ? '' : `, ${workers} workers`
   return [
     {
-      workload: `${count.toLocaleString('en')} Deployments of 10 ready`,
+      workload: `${count.toLocaleString('en')} Deployments of 10 ready${suffix}`,
       floor: milliseconds(limits.deploymentsMs),
       server: milliseconds(tookMs),
       ratio: tookMs / limits.deploymentsMs,
@@ -103,7 +105,7 @@ async function measureDeployments(lab: Lab): Promise<readonly Line[]> {
       note: `floor: limit; ${cpuSeconds.toFixed(1)} s of CPU time`,
     },
     {
-      workload: `p99 of gets while ${pods} pods are created`,
+      workload: `p99 of gets while ${pods} pods are created${suffix}`,
       floor: microseconds(p99 * 1000),
       server: microseconds(busy.p99Ms * 1000),
       ratio: busy.p99Ms / p99,
@@ -133,6 +135,7 @@ async function measureIdleCluster(lab: Lab): Promise<Line> {
 
 export const measureSimulatedCluster = async (lab: Lab): Promise<readonly Line[]> => [
   await measureReplicas(lab),
-  ...(await measureDeployments(lab)),
+  ...(await measureDeployments(lab, 1)),
+  ...(await measureDeployments(lab, 2)),
   await measureIdleCluster(lab),
 ]
