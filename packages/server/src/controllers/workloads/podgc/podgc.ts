@@ -36,6 +36,15 @@ interface Context {
   readonly resources: Resources
   /** Times at which nodes of pods were found missing first. */
   readonly missingSinceMs: Map<string, number>
+  readonly progress: Progress
+}
+
+/** Nothing is read while pods and nodes are as they were in a pass that found no candidate. */
+interface Progress {
+  /** Number of changes of pods and nodes. */
+  changes: number
+  /** `changes` at the start of the last pass without candidates. */
+  cleanAt: number | undefined
 }
 
 function resourcesIn(catalog: Catalog): Resources | undefined {
@@ -46,18 +55,29 @@ function resourcesIn(catalog: Catalog): Resources | undefined {
 export const podGarbageCollection = (parts: WorkloadParts): Controller => {
   const writer = new Writer(parts, 'pod-garbage-collector')
   const missingSinceMs = new Map<string, number>()
+  const progress: Progress = { changes: 0, cleanAt: undefined }
   return new KeyedController(parts, {
     name: 'podgc',
     backOff: workloadBackOff,
     sources: (catalog) => {
       const found = resourcesIn(catalog)
       if (found === undefined) return []
-      const keyOf = (_: unknown, type: string) => (type === 'ADDED' || type === 'LISTED' ? { key: passKey, afterMs: periodMs } : undefined)
-      return [{ resource: found.pods, namespace: '', keyOf }]
+      const onPod = (_: unknown, type: string) => {
+        progress.changes += 1
+        return type === 'ADDED' || type === 'LISTED' ? { key: passKey, afterMs: periodMs } : undefined
+      }
+      const onNode = () => {
+        progress.changes += 1
+        return undefined
+      }
+      return [
+        { resource: found.pods, namespace: '', keyOf: onPod },
+        { resource: found.nodes, namespace: '', onlyChanges: true, keyOf: onNode },
+      ]
     },
     work: async (_, run) => {
       const resources = resourcesIn(parts.catalogs.current)
-      return resources === undefined ? undefined : pass({ parts, writer, resources, missingSinceMs }, run)
+      return resources === undefined ? undefined : pass({ parts, writer, resources, missingSinceMs, progress }, run)
     },
   })
 }
@@ -71,10 +91,13 @@ interface Candidates {
 }
 
 async function pass(context: Context, run: Run): Promise<Outcome> {
-  const { parts, missingSinceMs } = context
+  const { parts, missingSinceMs, progress } = context
+  const { changes } = progress
+  if (progress.cleanAt === changes) return { afterMs: periodMs }
   const candidates = await findCandidates(context, run)
   const threshold = parts.flags?.terminatedPodThreshold ?? 0
-  if (threshold > 0 && candidates.finished.length > threshold) {
+  const isAboveThreshold = threshold > 0 && candidates.finished.length > threshold
+  if (isAboveThreshold) {
     const finished: Pod[] = []
     for (const stored of candidates.finished) {
       finished.push(stored.decode(context.resources.pods) as Pod)
@@ -90,6 +113,8 @@ async function pass(context: Context, run: Run): Promise<Outcome> {
     if (sinceMs === undefined) missingSinceMs.set(name, nowMs)
     else if (nowMs - sinceMs >= quarantineMs) await collect(context, pods, orphanCondition)
   }
+  const isClean = !isAboveThreshold && candidates.terminating.length === 0 && candidates.byMissingNode.size === 0
+  if (isClean) progress.cleanAt = changes
   return candidates.count === 0 ? undefined : { afterMs: periodMs }
 }
 
