@@ -82,10 +82,11 @@ export const horizontalPodAutoscalers = (parts: WorkloadParts): Controller => {
 type Status = HorizontalPodAutoscalerStatus
 
 async function reconcile(context: Context, key: string): Promise<Outcome> {
-  const { parts, resources, histories } = context
+  const { parts, resources, histories, selectors } = context
   const autoscaler = readObject<HorizontalPodAutoscaler>(parts, addressOfKey(resources.autoscalers, key))
   if (autoscaler === undefined) {
     histories.delete(key)
+    selectors.delete(key)
     return undefined
   }
   const round = new Round(context, autoscaler)
@@ -225,9 +226,11 @@ class Round {
 
   /** Two autoscalers of the same pods would work against each other. The first of them notices it in its second round. */
   async #checkOthers(selector: CompiledLabelSelector, pods: readonly Pod[], end: (message: string) => Promise<never>): Promise<void> {
-    const { selectors, run } = this.#context
-    const { namespace = '', name = '' } = this.#autoscaler.metadata ?? {}
-    selectors.set(`${namespace}/${name}`, selector)
+    const { parts, resources, selectors, run } = this.#context
+    const { namespace = '', name = '', uid } = this.#autoscaler.metadata ?? {}
+    const stored = readObject<HorizontalPodAutoscaler>(parts, { resource: resources.autoscalers, namespace, name })
+    // It may have been deleted since this round began.
+    if (stored?.metadata?.uid === uid) selectors.set(`${namespace}/${name}`, selector)
     const keys: string[] = []
     for (const [key, other] of selectors) {
       if (key.startsWith(`${namespace}/`) && pods.some(({ metadata }) => other.matches(metadata?.labels))) keys.push(key)
