@@ -114,11 +114,8 @@ async function reconcile(context: Context, key: string, run: Run): Promise<Outco
       const slices = existing.filter(({ addressType }) => addressType === family)
       const { changes, missingNodes, hints } = planFamily(context, service, { family, pods, slices })
       const event = hinted.note(key, family, hints)
-      try {
-        await writeSlices(writer, resources, { changes, owner: service, triggerTime, names, ownerText: `Service ${key}` })
-      } finally {
-        if (event !== undefined) await writer.event(resources.services, service, event)
-      }
+      if (event !== undefined) await writer.event(resources.services, service, event)
+      await writeSlices(writer, resources, { changes, owner: service, triggerTime, names, ownerText: `Service ${key}` })
       for (const missing of missingNodes) failures.add(missing)
     }
     const remove = existing.filter(({ addressType }) => !families.includes(addressType as IpFamily))
