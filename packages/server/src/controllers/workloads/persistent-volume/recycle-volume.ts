@@ -69,7 +69,7 @@ export async function recycle(context: VolumeContext, volume: PersistentVolume):
     try {
       await writer.create(resources.pods, recyclerPod(context, volume))
     } catch (thrown) {
-      return fail(`Recycle failed: unexpected error creating recycler pod: ${messageOf(thrown)}`)
+      return fail(`Recycle failed: unexpected error creating recycler pod:  ${messageOf(thrown)}`)
     }
     recycling.set(name, { uid, state: 'started' })
     return undefined
