@@ -5,6 +5,7 @@ import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { type CompiledLabelSelector, compileLabelSelector } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import type { Scale } from '@cluster-apiserver/api/resources/autoscaling/v1.schema.js'
@@ -19,7 +20,6 @@ import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController, type Run, type SourceEvent } from '../../framework/controller.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { messageOf } from '../kit/pod-control.js'
 import { addressOfKey, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { type MetricSources, type Proposals, proposeReplicas } from './metric-proposals.js'
@@ -161,7 +161,7 @@ class Round {
     try {
       return await readScale(parts, metadata?.namespace ?? '', spec?.scaleTargetRef ?? {})
     } catch (thrown) {
-      const message = messageOf(thrown)
+      const message = errorMessage(thrown)
       await this.#event('Warning', 'FailedGetScale', message)
       const text = `the HPA controller was unable to get the target's current scale: ${message}`
       this.#setCondition('AbleToScale', 'False', ['FailedGetScale', text])
@@ -205,7 +205,7 @@ class Round {
     try {
       return compileLabelSelector(text)
     } catch (thrown) {
-      const message = `couldn't convert selector into a corresponding internal selector object: ${messageOf(thrown)}`
+      const message = `couldn't convert selector into a corresponding internal selector object: ${errorMessage(thrown)}`
       await this.#event('Warning', 'InvalidSelector', message)
       this.#setCondition('ScalingActive', 'False', ['InvalidSelector', message])
       return end(message)

@@ -1,5 +1,6 @@
 // Recycles released volumes: a pod empties the directory of the volume, which then is available again.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { PersistentVolume, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { parseQuantity, quantityValue } from '@cluster-apiserver/api/schema/quantity.js'
 import { everything } from '../../../objects/list/selection.js'
@@ -7,7 +8,6 @@ import { partsOf } from '../../../objects/object-keys.js'
 import type { Source } from '../../framework/controller.js'
 import { ignoreErrors, notFoundOrConflict } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
-import { messageOf } from '../kit/pod-control.js'
 import { claimNamesOf, isFinishedPod } from '../kit/pod-state.js'
 import { readObject } from '../kit/workload-parts.js'
 import { annotationsOf } from '../simulated-nodes/node-template.js'
@@ -69,7 +69,7 @@ export async function recycle(context: VolumeContext, volume: PersistentVolume):
     try {
       await writer.create(resources.pods, recyclerPod(context, volume))
     } catch (thrown) {
-      return fail(`Recycle failed: unexpected error creating recycler pod:  ${messageOf(thrown)}`)
+      return fail(`Recycle failed: unexpected error creating recycler pod:  ${errorMessage(thrown)}`)
     }
     recycling.set(name, { uid, state: 'started' })
     return undefined
