@@ -37,6 +37,7 @@ const controllers = controllerTable({
   availability: () => ({ close: async () => undefined }),
   rootCa,
   signing: certificateSigning({ signers, seconds: 3600 }),
+  budgetDelayMs: 0,
 })
 
 const selector = { matchLabels: { app: 'a' } }

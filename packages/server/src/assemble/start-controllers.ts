@@ -77,7 +77,7 @@ export async function startControllers(
     rootCa,
     signing: signing(settings, certificate.authority),
     isShared: settings.storage === 'etcd' || role !== undefined,
-    hasWorkloads: settings.workloads.length > 0,
+    budgetDelayMs: settings.workloads.length > 0 ? 0 : quietBudgetDelayMs,
   })
   const workloads = await loadWorkloads(settings, parts, { createsNodes: parent === undefined, extensions })
   let published: Controller | undefined
@@ -225,8 +225,8 @@ interface ControllerDependencies {
   readonly rootCa: Parameters<typeof rootCaConfigMaps>[0]
   readonly signing: (parts: ControllerParts) => Controller
   readonly isShared?: boolean
-  /** True if workload controllers run, too. */
-  readonly hasWorkloads?: boolean
+  /** Delay of the disruption controller after a change of a budget. */
+  readonly budgetDelayMs: number
 }
 
 export function controllerTable({
@@ -235,7 +235,7 @@ export function controllerTable({
   rootCa,
   signing,
   isShared,
-  hasWorkloads,
+  budgetDelayMs,
 }: ControllerDependencies): Controllers {
   const deleteRemote = deleteRemoteContents(extensions.services, extensions.extensionClient)
   return {
@@ -251,7 +251,7 @@ export function controllerTable({
     bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
     'ttl-after-finished': ttlAfterFinished,
-    disruption: (controllerParts) => disruptionBudgets(controllerParts, hasWorkloads === true ? 0 : quietBudgetDelayMs),
+    disruption: (controllerParts) => disruptionBudgets(controllerParts, budgetDelayMs),
     'pvc-protection': claimProtection,
     'pv-protection': volumeProtection,
     csrapproving: certificateApproval,

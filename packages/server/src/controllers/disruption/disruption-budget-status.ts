@@ -41,9 +41,12 @@ export function disruptedPods(budget: PodDisruptionBudget, pods: readonly Counte
   return { pods: found, late, nextLateMs }
 }
 
-/** True for a pod that a StatefulSet created under the name of the evicted one. Times have whole seconds. */
+/**
+ * True for a pod that a StatefulSet created under the name of the evicted one. Times have whole seconds, and an eviction writes the budget
+ * before the condition: a pod of the same second may be the evicted one.
+ */
 const isSuccessor = ({ created, isDisruptionTarget }: CountedPod, evicted: string): boolean =>
-  created !== undefined && !isDisruptionTarget && Date.parse(created) >= Date.parse(evicted)
+  created !== undefined && !isDisruptionTarget && Date.parse(created) > Date.parse(evicted)
 
 interface StatusInput {
   readonly budget: PodDisruptionBudget

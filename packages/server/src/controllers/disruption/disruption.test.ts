@@ -39,7 +39,7 @@ async function setUp() {
         ],
       },
     })
-  const controller = disruptionBudgets({ ...testEngine, logger: silentLogger, timers })
+  const controller = disruptionBudgets({ ...testEngine, logger: silentLogger, timers }, 0)
   const status = async (): Promise<NonNullable<PodDisruptionBudget['status']>> => {
     await timers.advance(1000)
     await flushTurns()
@@ -254,17 +254,18 @@ test('an evicted pod is not healthy until its deletion is late', async () => {
   await controller.close()
 })
 
-test('a pod that was created under the name of an evicted one counts', async () => {
+test('a pod that was created under the name of an evicted one counts, unless both are of the same second', async () => {
   const { budgets, createPod, controller, status } = await setUp()
-  const creationTimestamp = '2026-01-01T00:00:00Z'
+  const [evicted, creationTimestamp] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:01Z']
   await createPod('p', { creationTimestamp })
   await createPod('q', { creationTimestamp, target: true })
-  const disruptedPods = { p: creationTimestamp, q: creationTimestamp }
-  const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 0, expectedPods: 2 }
+  await createPod('r', { creationTimestamp: evicted })
+  const disruptedPods = { p: evicted, q: evicted, r: evicted }
+  const before = { disruptedPods, disruptionsAllowed: 0, currentHealthy: 3, desiredHealthy: 0, expectedPods: 3 }
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, minAvailable: 0 }, status: before })
   const found = await status()
-  assert.deepEqual(counts(found), [2, 1, 0, 1])
-  assert.deepEqual(Object.keys(found.disruptedPods ?? {}), ['q'])
+  assert.deepEqual(counts(found), [3, 1, 0, 1])
+  assert.deepEqual(Object.keys(found.disruptedPods ?? {}), ['q', 'r'])
   await controller.close()
 })
 

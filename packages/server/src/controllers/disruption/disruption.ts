@@ -32,7 +32,7 @@ const component = 'controllermanager'
 const podKeyEnd = 'pod'
 
 /** `budgetDelayMs`: delay after a change of a budget; 0 counts the pods of a new budget at once, as kube-controller-manager does. */
-export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs = 0): Controller => {
+export const disruptionBudgets = (parts: ControllerParts, budgetDelayMs: number): Controller => {
   const now = (): number => (parts.timers ?? systemTimers).now()
   const reported: ReportedEvents = new Map()
   let lastRunMs = 0

@@ -5,6 +5,7 @@ import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
 import { timerMs } from '@cluster-apiserver/api/base/clock.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { type CronSchedule, isTimeZone, parseSchedule } from '@cluster-apiserver/api/resources/batch/cron-schedule.js'
 import type { CronJob, Job } from '@cluster-apiserver/api/resources/batch/v1.schema.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
@@ -17,7 +18,6 @@ import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
 import { finishedConditionOf } from '../job/job-state.js'
 import { dependentsSource, orphanOf } from '../kit/owner-keys.js'
-import { messageOf } from '../kit/pod-control.js'
 import { addressOfKey, controllerRefOf, isTerminating, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { type WorkloadEvent, Writer } from '../kit/writer.js'
 import { activeAfter, expiredJobs, jobOfTemplate, lastSuccessOf, referenceTo } from './cronjob-jobs.js'
@@ -221,7 +221,11 @@ async function createJob(context: Context, cronJob: CronJob, startMs: number): P
       return isOwn && finishedConditionOf(job) === undefined ? job : undefined
     }
     if (!isNamespaceTerminating(error))
-      await recordEvent(context, cronJob, { type: 'Warning', reason: 'FailedCreate', message: `Error creating job: ${messageOf(error)}` })
+      await recordEvent(context, cronJob, {
+        type: 'Warning',
+        reason: 'FailedCreate',
+        message: `Error creating job: ${errorMessage(error)}`,
+      })
     throw error
   }
 }
@@ -237,7 +241,7 @@ async function deleteJob(context: Context, cronJob: CronJob, { status, job }: De
   try {
     await writer.delete(jobs, job, { propagationPolicy: 'Background' })
   } catch (error) {
-    await recordEvent(context, cronJob, { type: 'Warning', reason: 'FailedDelete', message: `Deleted job: ${messageOf(error)}` })
+    await recordEvent(context, cronJob, { type: 'Warning', reason: 'FailedDelete', message: `Deleted job: ${errorMessage(error)}` })
     return status
   }
   await recordEvent(context, cronJob, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted job ${job.metadata?.name}` })

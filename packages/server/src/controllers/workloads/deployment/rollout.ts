@@ -3,10 +3,10 @@
 import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Deployment, DeploymentStatus, ReplicaSet } from '@cluster-apiserver/api/resources/apps/v1.schema.js'
 import { ignoreErrors, isNamespaceTerminating, notFoundCodes } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
-import { messageOf } from '../kit/pod-control.js'
 import { hashOf } from '../kit/template-hash.js'
 import { controllerRefOf, isTerminating, newControllerRef, readObject, type WorkloadParts } from '../kit/workload-parts.js'
 import type { Writer } from '../kit/writer.js'
@@ -135,7 +135,7 @@ async function createOrFind(context: Context, deployment: Deployment, wanted: Re
   } catch (thrown) {
     if (isNamespaceTerminating(thrown)) throw thrown
     if (!(thrown instanceof ApiError) || thrown.status.reason !== 'AlreadyExists') {
-      const message = `Failed to create new replica set ${JSON.stringify(name)}: ${messageOf(thrown)}`
+      const message = `Failed to create new replica set ${JSON.stringify(name)}: ${errorMessage(thrown)}`
       await reportFailedCreation(context, deployment, message)
       throw thrown
     }

@@ -3,12 +3,12 @@
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Endpoints, Service } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController, type Run, type Source } from '../../framework/controller.js'
 import { ignoreErrors, isNamespaceTerminating, notFoundCodes } from '../../framework/internal-call.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { messageOf } from '../kit/pod-control.js'
 import { addressOfKey, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { hasPods, isHeadless } from './service-pods.js'
@@ -111,8 +111,8 @@ async function reconcile({ parts, writer, resources, triggers }: Context, key: s
     if (isNamespaceTerminating(thrown)) return
     const event =
       current === undefined
-        ? { reason: 'FailedToCreateEndpoint', message: `Failed to create endpoint for service ${key}: ${messageOf(thrown)}` }
-        : { reason: 'FailedToUpdateEndpoint', message: `Failed to update endpoint ${key}: ${messageOf(thrown)}` }
+        ? { reason: 'FailedToCreateEndpoint', message: `Failed to create endpoint for service ${key}: ${errorMessage(thrown)}` }
+        : { reason: 'FailedToUpdateEndpoint', message: `Failed to update endpoint ${key}: ${errorMessage(thrown)}` }
     await writer.event(resources.endpoints, next, { type: 'Warning', ...event })
     throw thrown
   }

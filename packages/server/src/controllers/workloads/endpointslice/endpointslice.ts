@@ -5,6 +5,7 @@ import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import type { IpFamily } from '@cluster-apiserver/api/api/validation/network/ip-text.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import type { Node, Pod, Service } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { Endpoint, EndpointPort, EndpointSlice } from '@cluster-apiserver/api/resources/discovery/v1.schema.js'
@@ -14,7 +15,6 @@ import type { Controller } from '../../leader-election/leader-election.js'
 import { familiesOf, hasPods, hostnameOf, isEndpointPod, isHeadless, podIpOf, referenceOf, targetPortOf } from '../endpoint/service-pods.js'
 import { podsOfService, ServiceSelectors } from '../endpoint/service-sources.js'
 import { TriggerTimes } from '../endpoint/trigger-times.js'
-import { messageOf } from '../kit/pod-control.js'
 import { isReadyPod } from '../kit/pod-state.js'
 import { addressOfKey, isTerminating, newControllerRef, readAll, readObject, type WorkloadParts } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
@@ -114,11 +114,8 @@ async function reconcile(context: Context, key: string, run: Run): Promise<Outco
       const slices = existing.filter(({ addressType }) => addressType === family)
       const { changes, missingNodes, hints } = planFamily(context, service, { family, pods, slices })
       const event = hinted.note(key, family, hints)
-      try {
-        await writeSlices(writer, resources, { changes, owner: service, triggerTime, names, ownerText: `Service ${key}` })
-      } finally {
-        if (event !== undefined) await writer.event(resources.services, service, event)
-      }
+      if (event !== undefined) await writer.event(resources.services, service, event)
+      await writeSlices(writer, resources, { changes, owner: service, triggerTime, names, ownerText: `Service ${key}` })
       for (const missing of missingNodes) failures.add(missing)
     }
     const remove = existing.filter(({ addressType }) => !families.includes(addressType as IpFamily))
@@ -131,7 +128,7 @@ async function reconcile(context: Context, key: string, run: Run): Promise<Outco
       ownerText: `Service ${key}`,
     })
   } catch (thrown) {
-    failures.add(messageOf(thrown))
+    failures.add(errorMessage(thrown))
   }
   if (failures.size === 0) return undefined
   const text = failures.size === 1 ? [...failures][0] : `[${[...failures].join(', ')}]`

@@ -3,11 +3,11 @@
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { Identity } from '@cluster-apiserver/api/api/identity.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { EndpointSlice } from '@cluster-apiserver/api/resources/discovery/v1.schema.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import type { Source } from '../../framework/controller.js'
 import { ignoreErrors, isNamespaceTerminating, notFoundCodes } from '../../framework/internal-call.js'
-import { messageOf } from '../kit/pod-control.js'
 import { isTerminating } from '../kit/workload-parts.js'
 import type { Writer } from '../kit/writer.js'
 import type { SliceChanges } from './slice-plan.js'
@@ -59,7 +59,7 @@ export async function writeSlices(writer: Writer, { slices }: SliceResources, wr
     try {
       await promise
     } catch (thrown) {
-      throw new Error(`failed to ${what} for ${ownerText}: ${messageOf(thrown)}`, { cause: thrown })
+      throw new Error(`failed to ${what} for ${ownerText}: ${errorMessage(thrown)}`, { cause: thrown })
     }
   }
   for (const slice of isTerminating(owner) ? [] : changes.create) {

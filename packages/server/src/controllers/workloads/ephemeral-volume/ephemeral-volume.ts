@@ -2,12 +2,12 @@
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { PersistentVolumeClaim, Pod, Volume } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { messageOf } from '../kit/pod-control.js'
 import {
   addressOfKey,
   controllerRefOf,
@@ -105,7 +105,7 @@ async function ensureClaim(
     await writer.event(pods, pod, {
       type: 'Warning',
       reason: 'FailedBinding',
-      message: `ephemeral volume ${volume.name}: ${messageOf(thrown)}`,
+      message: `ephemeral volume ${volume.name}: ${errorMessage(thrown)}`,
     })
     throw thrown
   }
@@ -131,6 +131,6 @@ async function createClaim(
     } as PersistentVolumeClaim)
   } catch (thrown) {
     if (isNamespaceTerminating(thrown)) throw thrown
-    throw new Error(`create PVC ${name}: ${messageOf(thrown)}`)
+    throw new Error(`create PVC ${name}: ${errorMessage(thrown)}`)
   }
 }

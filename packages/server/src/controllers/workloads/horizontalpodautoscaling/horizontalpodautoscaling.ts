@@ -5,6 +5,7 @@ import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import { type CompiledLabelSelector, compileLabelSelector } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import { sortTexts } from '@cluster-apiserver/api/base/text-order.js'
 import type { Scale } from '@cluster-apiserver/api/resources/autoscaling/v1.schema.js'
@@ -19,7 +20,6 @@ import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController, type Run, type SourceEvent } from '../../framework/controller.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { messageOf } from '../kit/pod-control.js'
 import { addressOfKey, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import { type MetricSources, type Proposals, proposeReplicas } from './metric-proposals.js'
@@ -82,10 +82,11 @@ export const horizontalPodAutoscalers = (parts: WorkloadParts): Controller => {
 type Status = HorizontalPodAutoscalerStatus
 
 async function reconcile(context: Context, key: string): Promise<Outcome> {
-  const { parts, resources, histories } = context
+  const { parts, resources, histories, selectors } = context
   const autoscaler = readObject<HorizontalPodAutoscaler>(parts, addressOfKey(resources.autoscalers, key))
   if (autoscaler === undefined) {
     histories.delete(key)
+    selectors.delete(key)
     return undefined
   }
   const round = new Round(context, autoscaler)
@@ -160,7 +161,7 @@ class Round {
     try {
       return await readScale(parts, metadata?.namespace ?? '', spec?.scaleTargetRef ?? {})
     } catch (thrown) {
-      const message = messageOf(thrown)
+      const message = errorMessage(thrown)
       await this.#event('Warning', 'FailedGetScale', message)
       const text = `the HPA controller was unable to get the target's current scale: ${message}`
       this.#setCondition('AbleToScale', 'False', ['FailedGetScale', text])
@@ -204,7 +205,7 @@ class Round {
     try {
       return compileLabelSelector(text)
     } catch (thrown) {
-      const message = `couldn't convert selector into a corresponding internal selector object: ${messageOf(thrown)}`
+      const message = `couldn't convert selector into a corresponding internal selector object: ${errorMessage(thrown)}`
       await this.#event('Warning', 'InvalidSelector', message)
       this.#setCondition('ScalingActive', 'False', ['InvalidSelector', message])
       return end(message)
@@ -225,9 +226,11 @@ class Round {
 
   /** Two autoscalers of the same pods would work against each other. The first of them notices it in its second round. */
   async #checkOthers(selector: CompiledLabelSelector, pods: readonly Pod[], end: (message: string) => Promise<never>): Promise<void> {
-    const { selectors, run } = this.#context
-    const { namespace = '', name = '' } = this.#autoscaler.metadata ?? {}
-    selectors.set(`${namespace}/${name}`, selector)
+    const { parts, resources, selectors, run } = this.#context
+    const { namespace = '', name = '', uid } = this.#autoscaler.metadata ?? {}
+    const stored = readObject<HorizontalPodAutoscaler>(parts, { resource: resources.autoscalers, namespace, name })
+    // It may have been deleted since this round began.
+    if (stored?.metadata?.uid === uid) selectors.set(`${namespace}/${name}`, selector)
     const keys: string[] = []
     for (const [key, other] of selectors) {
       if (key.startsWith(`${namespace}/`) && pods.some(({ metadata }) => other.matches(metadata?.labels))) keys.push(key)

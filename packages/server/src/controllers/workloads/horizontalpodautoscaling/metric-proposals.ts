@@ -2,10 +2,10 @@
 
 import type { CompiledLabelSelector, LabelSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
 import { fromSelectorObject } from '@cluster-apiserver/api/api/selectors/label-selector.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { HorizontalPodAutoscaler, MetricSpec, MetricStatus } from '@cluster-apiserver/api/resources/autoscaling/v2.schema.js'
 import type { Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { parseQuantity, printQuantity, quantityMilliValue } from '@cluster-apiserver/api/schema/quantity.js'
-import { messageOf } from '../kit/pod-control.js'
 import type { CustomMetricsSource, PodMetricsSource } from './metrics-source.js'
 import {
   type PodValue,
@@ -86,7 +86,7 @@ async function attempt<T>(reason: string, [prefix, inner]: readonly [string, str
   try {
     return await work()
   } catch (thrown) {
-    throw new MetricError(reason, prefix, `${inner}${messageOf(thrown)}`)
+    throw new MetricError(reason, prefix, `${inner}${errorMessage(thrown)}`)
   }
 }
 
@@ -153,7 +153,7 @@ interface ResourceOf {
 async function resourceValues(source: PodMetricsSource, target: ScaledPods, { name, container }: ResourceOf): Promise<PodValues> {
   const unable = (message: string): Error => new Error(`unable to get metrics for resource ${name}: ${message}`)
   const found = await source.usageOf(target.namespace, target.selector.text).catch((thrown: unknown) => {
-    throw unable(`unable to fetch metrics from resource metrics API: ${messageOf(thrown)}`)
+    throw unable(`unable to fetch metrics from resource metrics API: ${errorMessage(thrown)}`)
   })
   if (found.length === 0) throw unable('no metrics returned from resource metrics API')
   const values = new Map<string, PodValue>()
@@ -178,7 +178,7 @@ function proposePods({ pods }: MetricSpec, { customMetrics }: MetricSources, tar
   return attempt('FailedGetPodsMetric', ['failed to get pods metric value: ', ''], async () => {
     const query = { namespace: target.namespace, metric: name, metricSelector: selectorText(metric?.selector) }
     const found = await customMetrics.podValues(query, target.selector.text).catch((thrown: unknown) => {
-      throw new Error(`unable to get metric ${name}: unable to fetch metrics from custom metrics API: ${messageOf(thrown)}`)
+      throw new Error(`unable to get metric ${name}: unable to fetch metrics from custom metrics API: ${errorMessage(thrown)}`)
     })
     const values: PodValues = new Map(Array.from(found, ([pod, value]) => [pod, { value }]))
     const rule = { ...target, values, currentReplicas: target.specReplicas, isCpu: false }
@@ -200,7 +200,7 @@ function proposeObject({ object }: MetricSpec, { customMetrics }: MetricSources,
     const query = { namespace: target.namespace, metric: name, metricSelector: selectorText(metric?.selector) }
     const value = await customMetrics.objectValue(query, { apiVersion, kind, name: objectName }).catch((thrown: unknown) => {
       throw new Error(
-        `unable to get metric ${name}: ${kind} on ${target.namespace} ${objectName}/unable to fetch metrics from custom metrics API: ${messageOf(thrown)}`,
+        `unable to get metric ${name}: ${kind} on ${target.namespace} ${objectName}/unable to fetch metrics from custom metrics API: ${errorMessage(thrown)}`,
       )
     })
     const { replicas, current, isAverage } = proposeValue(goal ?? {}, value, target)
@@ -220,7 +220,7 @@ function proposeExternal({ external }: MetricSpec, { customMetrics }: MetricSour
   return attempt('FailedGetExternalMetric', [`failed to get ${name} external metric value: ${inner}`, ''], async () => {
     const query = { namespace: target.namespace, metric: name, metricSelector: selectorText(metric?.selector) }
     const values = await customMetrics.externalValues(query).catch((thrown: unknown) => {
-      const why = `unable to fetch metrics from external metrics API: ${messageOf(thrown)}`
+      const why = `unable to fetch metrics from external metrics API: ${errorMessage(thrown)}`
       throw new Error(`unable to get external metric ${target.namespace}/${name}/${shown}: ${why}`)
     })
     const value = values.reduce((sum, each) => sum + each, 0)

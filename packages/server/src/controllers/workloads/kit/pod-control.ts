@@ -3,6 +3,7 @@
 import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { ApiObject } from '@cluster-apiserver/api/api/object.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Pod, PodTemplateSpec } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import { newControllerRef } from './workload-parts.js'
@@ -42,7 +43,7 @@ export async function createPod(writer: Writer, pods: Resource, { owner, resourc
   } catch (thrown) {
     // Nobody can read events of a terminating namespace.
     if (!isNamespaceTerminating(thrown))
-      await writer.event(resource, owner, { type: 'Warning', reason: 'FailedCreate', message: `Error creating: ${messageOf(thrown)}` })
+      await writer.event(resource, owner, { type: 'Warning', reason: 'FailedCreate', message: `Error creating: ${errorMessage(thrown)}` })
     throw thrown
   }
 }
@@ -53,13 +54,11 @@ export async function deletePod(writer: Writer, pods: Resource, { owner, resourc
     await writer.delete(pods, pod)
   } catch (thrown) {
     if (isGone(thrown)) return
-    await writer.event(resource, owner, { type: 'Warning', reason: 'FailedDelete', message: `Error deleting: ${messageOf(thrown)}` })
-    throw new Error(`unable to delete pods: ${messageOf(thrown)}`, { cause: thrown })
+    await writer.event(resource, owner, { type: 'Warning', reason: 'FailedDelete', message: `Error deleting: ${errorMessage(thrown)}` })
+    throw new Error(`unable to delete pods: ${errorMessage(thrown)}`, { cause: thrown })
   }
   await writer.event(resource, owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${pod.metadata?.name}` })
 }
-
-export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 /** A conflict means another object under the same name. */
 const isGone = (thrown: unknown): boolean => thrown instanceof ApiError && [404, 409].includes(thrown.status.code)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { unavailable } from '@cluster-apiserver/api/api/api-error.js'
 import type { Event, Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { type WorkloadCluster, workloadCluster } from '../workload.fixture.js'
 
@@ -72,6 +73,28 @@ test('a pod that a finalizer keeps is evicted once, also if it was terminating b
     assert.deepEqual([event?.message, event?.count ?? 1, others.length], ['Marking for deletion Pod n/kept', 1, 0])
     const conditions = cluster.list<Pod>('', 'pods')[0]?.status?.conditions ?? []
     assert.ok(conditions.some(({ type, reason }) => type === 'DisruptionTarget' && reason === 'DeletionByTaintManager'))
+  }))
+
+test('a pod that was evicted is not evicted again when the eviction of another one fails', () =>
+  withNodes(['a'], async (cluster) => {
+    for (const name of ['first', 'second']) await addPod(cluster, name, [], { finalizers: ['example.com/keep'] })
+    const { store } = cluster.parts.engine
+    const { put } = store
+    let failures = 0
+    store.put = (...parameters) => {
+      const [{ resource, name }] = parameters
+      if (resource.kind !== 'Pod' || name !== 'second' || ++failures > 1) return put.apply(store, parameters)
+      return Promise.reject(unavailable('the store cannot write now'))
+    }
+    await cluster.patch({ group: '', plural: 'nodes', name: 'a' }, taint('one'))
+    await cluster.settle(10_000)
+    assert.ok(failures > 1)
+    assert.deepEqual(podsOf(cluster), [])
+    const events = cluster.list<Event>('', 'events').filter(({ reason }) => reason === 'TaintManagerEviction')
+    assert.deepEqual(events.map(({ message, count }) => `${message} ${count}`).sort(), [
+      'Marking for deletion Pod n/first 1',
+      'Marking for deletion Pod n/second 2',
+    ])
   }))
 
 /** True if the node that fails next gets its taint. */

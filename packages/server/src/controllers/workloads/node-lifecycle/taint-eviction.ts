@@ -1,6 +1,7 @@
 // Deletes pods that do not tolerate a NoExecute taint of their node, or whose tolerationSeconds have passed.
 
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'
 import type { Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import type { Run } from '../../framework/controller.js'
@@ -23,6 +24,7 @@ interface ScheduledPod {
   readonly pod: Pod
   /** A later change of the taints does not move this time, as in kube-controller-manager. */
   readonly atMs: number
+  /** Then it gets no second DELETE, unlike from kube-controller-manager. */
   readonly isEvicted: boolean
 }
 
@@ -30,7 +32,7 @@ export class TaintEviction {
   readonly #parts: WorkloadParts
   readonly #writer: Writer
   /** Evicted pods, and those that tolerate the taints for a time, by node name and uid. A restart begins the times again. */
-  readonly #scheduled = new Map<string, ReadonlyMap<string, ScheduledPod>>()
+  readonly #scheduled = new Map<string, Map<string, ScheduledPod>>()
 
   constructor(parts: WorkloadParts) {
     this.#parts = parts
@@ -45,16 +47,17 @@ export class TaintEviction {
       this.#scheduled.delete(name)
       return undefined
     }
-    const before = this.#scheduled.get(name) ?? new Map<string, ScheduledPod>()
-    const scheduled = new Map<string, ScheduledPod>()
+    const scheduled = getOrInsert(this.#scheduled, name, () => new Map<string, ScheduledPod>())
+    const seen = new Set<string>()
     const taints = (node.spec?.taints ?? []).filter(({ effect }) => effect === 'NoExecute')
     const nowMs = clock.now()
+    let nextMs = Number.POSITIVE_INFINITY
     for (const pod of taints.length === 0 ? [] : await podsOnNode(this.#parts, pods, { node: name, run })) {
       const { tolerations = [] } = pod.spec ?? {}
       const seconds = tolerationSeconds(taints, tolerations)
       if (seconds === undefined) continue
       const uid = pod.metadata?.uid ?? ''
-      const known = before.get(uid)
+      const known = scheduled.get(uid)
       const isTolerated = untoleratedTaint(taints, tolerations, noExecute) === undefined
       const atMs = isTolerated ? (known?.atMs ?? nowMs + seconds * 1000) : nowMs
       const isDue = atMs <= nowMs
@@ -62,12 +65,17 @@ export class TaintEviction {
         if (known !== undefined && !isTolerated) await this.#cancel(pods, pod)
         await this.#evict(pods, pod)
       }
+      // Set after each pod, so that a retry does not evict it again.
       scheduled.set(uid, { pod, atMs, isEvicted: isDue })
+      seen.add(uid)
+      if (!isDue) nextMs = Math.min(nextMs, atMs)
+    }
+    for (const [uid, { pod, isEvicted }] of scheduled) {
+      if (seen.has(uid)) continue
+      if (!isEvicted) await this.#cancel(pods, pod)
+      scheduled.delete(uid)
     }
     if (scheduled.size === 0) this.#scheduled.delete(name)
-    else this.#scheduled.set(name, scheduled)
-    for (const [uid, { pod, isEvicted }] of before) if (!scheduled.has(uid) && !isEvicted) await this.#cancel(pods, pod)
-    const nextMs = Math.min(...[...scheduled.values()].map(({ atMs, isEvicted }) => (isEvicted ? Number.POSITIVE_INFINITY : atMs)))
     return Number.isFinite(nextMs) ? { afterMs: nextMs - nowMs } : undefined
   }
 

@@ -14,8 +14,14 @@ export interface VolumeContext {
   readonly writer: Writer
   readonly resources: VolumeResources
   readonly run: Run
-  /** By uid of the volume: its recycler pod was started by this process, or the time of the next attempt. */
-  readonly recycling: Map<string, 'started' | number>
+  /** By volume name. */
+  readonly recycling: Map<string, Recycling>
+}
+
+interface Recycling {
+  readonly uid: string
+  /** This process started the recycler pod, or the time of the next attempt in milliseconds since 1970. */
+  readonly state: 'started' | number
 }
 
 export interface VolumeResources {

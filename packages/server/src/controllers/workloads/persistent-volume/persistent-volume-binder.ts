@@ -12,7 +12,7 @@ import type { Controller } from '../../leader-election/leader-election.js'
 import { addressOfKey, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { Writer } from '../kit/writer.js'
 import type { VolumeContext, VolumeResources } from './bind-volume.js'
-import { recyclerPods } from './recycle-volume.js'
+import { endRecycling, recyclerPods } from './recycle-volume.js'
 import { ensureClass, isDefaultClass } from './storage-classes.js'
 import { syncClaim } from './sync-claim.js'
 import { syncVolume } from './sync-volume.js'
@@ -114,7 +114,7 @@ function keysOfVolume(
   const wasAvailable = (previous?.decode(volumes) as PersistentVolume | undefined)?.status?.phase === 'Available'
   const isFree = type !== 'DELETED' && type !== 'LISTED' && !wasAvailable && volume.status?.phase === 'Available' && claimRef === undefined
   return [
-    ...(type === 'DELETED' ? [] : [`volume/${volume.metadata?.name}`]),
+    `volume/${volume.metadata?.name}`,
     ...(claimRef === undefined ? [] : [`claim/${claimRef.namespace}/${claimRef.name}`]),
     ...(isFree ? [`pending/${classNameOf(engine.identity, volume)}`] : []),
   ]
@@ -134,6 +134,7 @@ async function reconcileClaim(context: VolumeContext, name: string): Promise<Out
 async function reconcileVolume(context: VolumeContext, name: string): Promise<Outcome> {
   const { parts, resources } = context
   const volume = readObject<PersistentVolume>(parts, { resource: resources.volumes, namespace: '', name })
+  await endRecycling(context, name, volume?.metadata?.uid)
   return volume === undefined ? undefined : syncVolume(context, volume)
 }
 

@@ -2,9 +2,9 @@
 
 import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Node, NodeSelector, PersistentVolume, PersistentVolumeClaim } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { StorageClass } from '@cluster-apiserver/api/resources/storage/v1.schema.js'
-import { messageOf } from '../kit/pod-control.js'
 import { readObject } from '../kit/workload-parts.js'
 import { annotated, claimReference, type VolumeContext } from './bind-volume.js'
 import { builtInProvisioner, findClass } from './storage-classes.js'
@@ -76,7 +76,7 @@ async function createVolume(context: VolumeContext, claim: PersistentVolumeClaim
     await writer.create(resources.volumes, newVolume(context, { name, claim, storageClass, node }))
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.status.code === 409) return
-    await fail(`Failed to provision volume with StorageClass "${storageClass.metadata?.name}": ${messageOf(thrown)}`)
+    await fail(`Failed to provision volume with StorageClass "${storageClass.metadata?.name}": ${errorMessage(thrown)}`)
     throw thrown
   }
   await writer.event(resources.claims, claim, {

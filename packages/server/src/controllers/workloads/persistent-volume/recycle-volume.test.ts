@@ -70,6 +70,26 @@ test('a failed recycler pod is started again after 15 s, as one that another cli
     assert.deepEqual(eventsOf(cluster), [`Warning VolumeFailedRecycle: ${failed}`, 'Normal VolumeRecycled: Volume recycled'])
   }))
 
+test('the recycler pod of a deleted volume is deleted, also if there is another volume of that name', () =>
+  withReleased({ hostPath: { path: '/data' } }, async (cluster) => {
+    const volume = { group: '', plural: 'persistentvolumes', name: 'v' }
+    assert.equal(podsIn(cluster).length, 1)
+    await cluster.remove(volume)
+    await cluster.settle()
+    assert.deepEqual(podsIn(cluster), [])
+    const [claimRef, hostPath] = [{ namespace: 'n', name: 'd', uid: 'x' }, { path: '/data' }]
+    const spec = { ...base, capacity: { storage: '3Gi' }, persistentVolumeReclaimPolicy: 'Recycle', claimRef, hostPath }
+    await cluster.create('', 'persistentvolumes', { metadata: { name: 'v' }, spec })
+    await cluster.settle()
+    assert.equal(podsIn(cluster).length, 1)
+    // Both changes are one run of the controller.
+    await cluster.remove(volume)
+    await cluster.create('', 'persistentvolumes', { metadata: { name: 'v' }, spec: { ...spec, persistentVolumeReclaimPolicy: 'Retain' } })
+    await cluster.settle()
+    assert.deepEqual(podsIn(cluster), [])
+    assert.equal(statusOf(cluster), 'Released, claimRef')
+  }))
+
 test('volumes of other plugins cannot be recycled', () =>
   withReleased({ csi: { driver: 'x.test', volumeHandle: '1' } }, async (cluster) => {
     assert.equal(statusOf(cluster), 'Failed, No recycler plugin found for the volume!, claimRef')

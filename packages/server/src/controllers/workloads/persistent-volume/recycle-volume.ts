@@ -1,5 +1,6 @@
 // Recycles released volumes: a pod empties the directory of the volume, which then is available again.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { PersistentVolume, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { parseQuantity, quantityValue } from '@cluster-apiserver/api/schema/quantity.js'
 import { everything } from '../../../objects/list/selection.js'
@@ -7,7 +8,6 @@ import { partsOf } from '../../../objects/object-keys.js'
 import type { Source } from '../../framework/controller.js'
 import { ignoreErrors, notFoundOrConflict } from '../../framework/internal-call.js'
 import type { Outcome } from '../../framework/work-queue.js'
-import { messageOf } from '../kit/pod-control.js'
 import { claimNamesOf, isFinishedPod } from '../kit/pod-state.js'
 import { readObject } from '../kit/workload-parts.js'
 import { annotationsOf } from '../simulated-nodes/node-template.js'
@@ -40,10 +40,10 @@ export async function recycle(context: VolumeContext, volume: PersistentVolume):
   const { parts, writer, resources, recycling } = context
   const { name = '', uid = '' } = volume.metadata ?? {}
   const nowMs = parts.engine.clock.now()
-  const state = recycling.get(uid) ?? nowMs
+  const state = recycling.get(name)?.state ?? nowMs
   if (state !== 'started' && state > nowMs) return { afterMs: state - nowMs }
   const retry = (): Outcome => {
-    recycling.set(uid, nowMs + retryMs)
+    recycling.set(name, { uid, state: nowMs + retryMs })
     return { afterMs: retryMs }
   }
   const fail = async (message: string): Promise<Outcome> => {
@@ -54,8 +54,7 @@ export async function recycle(context: VolumeContext, volume: PersistentVolume):
     await failVolume(context, volume, 'VolumeFailedRecycle', 'No recycler plugin found for the volume!')
     return undefined
   }
-  const pod = readObject<Pod>(parts, { resource: resources.pods, namespace: podNamespace, name: `${namePrefix}${name}` })
-  const remove = () => (pod === undefined ? undefined : ignoreErrors(notFoundOrConflict, writer.delete(resources.pods, pod)))
+  const pod = recyclerPodOf(context, name)
   if (state !== 'started') {
     const users = await podsUsing(context, volume)
     if (users.length > 0) {
@@ -64,20 +63,20 @@ export async function recycle(context: VolumeContext, volume: PersistentVolume):
       return retry()
     }
     if (pod !== undefined) {
-      await remove()
+      await deletePod(context, pod)
       return fail('Recycle failed: old recycler pod found, will retry later')
     }
     try {
       await writer.create(resources.pods, recyclerPod(context, volume))
     } catch (thrown) {
-      return fail(`Recycle failed: unexpected error creating recycler pod: ${messageOf(thrown)}`)
+      return fail(`Recycle failed: unexpected error creating recycler pod:  ${errorMessage(thrown)}`)
     }
-    recycling.set(uid, 'started')
+    recycling.set(name, { uid, state: 'started' })
     return undefined
   }
   if (pod !== undefined && !isFinishedPod(pod)) return undefined
-  recycling.delete(uid)
-  await remove()
+  recycling.delete(name)
+  if (pod !== undefined) await deletePod(context, pod)
   if (pod?.status?.phase !== 'Succeeded') {
     const problem = pod === undefined ? 'recycler pod was deleted' : pod.status?.message || 'pod failed, pod.Status.Message unknown'
     return fail(`Recycle failed: failed to recycle volume: ${problem}`)
@@ -86,6 +85,20 @@ export async function recycle(context: VolumeContext, volume: PersistentVolume):
   await unbind(context, volume)
   return undefined
 }
+
+/** Deletes the recycler pod of a volume that was deleted meanwhile, also if there is another volume of that name. */
+export async function endRecycling(context: VolumeContext, name: string, uid: string | undefined): Promise<void> {
+  const known = context.recycling.get(name)
+  if (known === undefined || known.uid === uid) return
+  const pod = known.state === 'started' ? recyclerPodOf(context, name) : undefined
+  if (pod !== undefined) await deletePod(context, pod)
+  context.recycling.delete(name)
+}
+
+const recyclerPodOf = ({ parts, resources }: VolumeContext, name: string): Pod | undefined =>
+  readObject<Pod>(parts, { resource: resources.pods, namespace: podNamespace, name: `${namePrefix}${name}` })
+
+const deletePod = ({ writer, resources }: VolumeContext, pod: Pod) => ignoreErrors(notFoundOrConflict, writer.delete(resources.pods, pod))
 
 /** Pods that still use the deleted claim of the volume; a new claim of the same name has another volume. */
 async function podsUsing({ parts, resources, run }: VolumeContext, { spec }: PersistentVolume): Promise<readonly string[]> {

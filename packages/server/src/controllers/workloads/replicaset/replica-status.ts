@@ -1,10 +1,10 @@
 // Status of a ReplicaSet or ReplicationController: counts of its active pods, and the condition ReplicaFailure.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { ReplicaSet } from '@cluster-apiserver/api/resources/apps/v1.schema.js'
 import type { Pod, ReplicationController } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
 import { conditionOf, withCondition, withoutCondition, withoutZeros } from '../kit/conditions.js'
-import { messageOf } from '../kit/pod-control.js'
 import { isAvailablePod, isReadyPod } from '../kit/pod-state.js'
 
 export type ReplicaOwner = ReplicaSet | ReplicationController
@@ -47,5 +47,11 @@ function conditionsAfter(
   if (failure === undefined) return withoutCondition(before, 'ReplicaFailure')
   if (conditionOf(before, 'ReplicaFailure') !== undefined) return before
   const lastTransitionTime = timeOf(nowMs)
-  return withCondition(before, { type: 'ReplicaFailure', status: 'True', reason, message: messageOf(failure.failure), lastTransitionTime })
+  return withCondition(before, {
+    type: 'ReplicaFailure',
+    status: 'True',
+    reason,
+    message: errorMessage(failure.failure),
+    lastTransitionTime,
+  })
 }

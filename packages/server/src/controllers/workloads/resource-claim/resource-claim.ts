@@ -2,13 +2,13 @@
 
 import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Pod, PodResourceClaim } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { ResourceClaim, ResourceClaimTemplate } from '@cluster-apiserver/api/resources/resource/v1alpha1.schema.js'
 import { partsOf } from '../../../objects/object-keys.js'
 import { KeyedController } from '../../framework/controller.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { messageOf } from '../kit/pod-control.js'
 import { isFinishedPod } from '../kit/pod-state.js'
 import {
   addressOfKey,
@@ -108,7 +108,7 @@ async function syncPod(parts: WorkloadParts, writer: Writer, { resources, name }
       await writer.event(resources.pods, pod, {
         type: 'Warning',
         reason: 'FailedResourceClaimCreation',
-        message: `PodResourceClaim ${podClaim.name}: ${messageOf(thrown)}`,
+        message: `PodResourceClaim ${podClaim.name}: ${errorMessage(thrown)}`,
       })
       throw thrown
     }

@@ -1,7 +1,7 @@
 // Pods that have a node and wait until the volumes of their claims are bound there.
 
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { PersistentVolumeClaim } from '@cluster-apiserver/api/resources/core/v1.schema.js'
-import { messageOf } from '../kit/pod-control.js'
 import { readObject, type WorkloadParts } from '../kit/workload-parts.js'
 import { isFullyBound } from '../persistent-volume/volume-annotations.js'
 import type { ClusterView } from './cluster-view.js'
@@ -64,7 +64,7 @@ export class AwaitedVolumes {
       return undefined
     } catch (thrown) {
       this.drop(pending.key)
-      return messageOf(thrown)
+      return errorMessage(thrown)
     }
   }
 

@@ -69,6 +69,12 @@ const rows: readonly (readonly [string, Pod, TestObjects, string])[] = [
     '0/1 nodes are available: 1 Insufficient cpu.',
   ],
   [
+    'also if it requests 0 of an extended resource',
+    testPod('p', { requests: { 'x.test/gpu': '0' } }),
+    { nodes: [a], pods: [testPod('x', on('a', { requests: { cpu: '5' } }))] },
+    '0/1 nodes are available: 1 Insufficient cpu.',
+  ],
+  [
     'a pod without requests fits there',
     testPod('p', { requests: { cpu: '0' } }),
     { nodes: [a], pods: [testPod('x', on('a', { requests: { cpu: '5' } }))] },

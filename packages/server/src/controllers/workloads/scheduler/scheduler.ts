@@ -5,6 +5,7 @@ import type { Catalog } from '@cluster-apiserver/api/api/catalog/catalog.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
 import type { GroupName } from '@cluster-apiserver/api/api/identity.js'
 import { sameValue } from '@cluster-apiserver/api/api/validation/same-value.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { Node, Pod } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import type { PodDisruptionBudget } from '@cluster-apiserver/api/resources/policy/v1.schema.js'
 import type { StoredObject } from '../../../objects/entry/stored-object.js'
@@ -13,7 +14,6 @@ import { KeyedController, type Run, type Source, type SourceEvent } from '../../
 import { pagesOf } from '../../framework/list-pages.js'
 import type { Outcome } from '../../framework/work-queue.js'
 import type { Controller } from '../../leader-election/leader-election.js'
-import { messageOf } from '../kit/pod-control.js'
 import { isFinishedPod } from '../kit/pod-state.js'
 import { addressOfKey, isTerminating, readAll, readObject, type WorkloadParts, workloadBackOff } from '../kit/workload-parts.js'
 import { AwaitedVolumes } from './awaited-volumes.js'
@@ -327,7 +327,7 @@ class Scheduler {
     try {
       await this.#writes.bind(pods, pending.pod, nodeName)
     } catch (thrown) {
-      await this.#undo(pods, pending, `binding rejected: ${messageOf(thrown)}`)
+      await this.#undo(pods, pending, `binding rejected: ${errorMessage(thrown)}`)
     }
   }
 

@@ -2,10 +2,10 @@
 
 import { ApiError } from '@cluster-apiserver/api/api/api-error.js'
 import type { Resource } from '@cluster-apiserver/api/api/catalog/resource.js'
+import { errorMessage } from '@cluster-apiserver/api/base/error-message.js'
 import type { StatefulSet } from '@cluster-apiserver/api/resources/apps/v1.schema.js'
 import type { PersistentVolumeClaim, Pod, PodTemplateSpec } from '@cluster-apiserver/api/resources/core/v1.schema.js'
 import { isNamespaceTerminating } from '../../framework/internal-call.js'
-import { messageOf } from '../kit/pod-control.js'
 import { isTerminating, readObject, type WorkloadParts } from '../kit/workload-parts.js'
 import type { Writer } from '../kit/writer.js'
 import { followsPolicy, isStaleClaim, withPolicy } from './claim-retention.js'
@@ -139,7 +139,7 @@ async function createClaims(context: Context, setPod: SetPod): Promise<void> {
       await claimEvent(context, setPod, name)
     } catch (failure) {
       if (isNamespaceTerminating(failure)) throw failure
-      failures.push(`failed to create PVC ${name}: ${messageOf(failure)}`)
+      failures.push(`failed to create PVC ${name}: ${errorMessage(failure)}`)
       await claimEvent(context, setPod, name, { failure })
     }
   }
@@ -166,7 +166,7 @@ function podEvent(context: Context, verb: Verb, { set, pod }: SetPod, failed?: F
     context,
     set,
     verb,
-    failed === undefined ? `${action} successful` : `${action} failed error: ${messageOf(failed.failure)}`,
+    failed === undefined ? `${action} successful` : `${action} failed error: ${errorMessage(failed.failure)}`,
     failed,
   )
 }
@@ -176,7 +176,7 @@ function claimEvent(context: Context, { set, pod }: SetPod, claim: string, faile
   const message =
     failed === undefined
       ? `create Claim ${claim} Pod ${name} in StatefulSet ${setName} success`
-      : `create Claim ${claim} for Pod ${name} in StatefulSet ${setName} failed error: ${messageOf(failed.failure)}`
+      : `create Claim ${claim} for Pod ${name} in StatefulSet ${setName} failed error: ${errorMessage(failed.failure)}`
   return event(context, set, 'create', message, failed)
 }
 

@@ -8,10 +8,11 @@ const nativeResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage'
 export const nodeResourcesFit: NodePlugin = {
   name: 'NodeResourcesFit',
   prepare: ({ shape: { requests } }) => {
-    // A pod with any request fits on no node that is overcommitted in one of the native resources.
+    // A pod with any request, also 0 of an extended resource, fits on no node that is overcommitted in one of the native resources.
     const native = nativeResources.map((name) => [name, requests.get(name) ?? 0] as const)
-    const wanted = [...native, ...[...requests].filter(([name, amount]) => amount > 0 && !nativeResources.includes(name))]
-    const isAsking = wanted.some(([, amount]) => amount > 0)
+    const others = [...requests].filter(([name]) => !nativeResources.includes(name))
+    const isAsking = others.length > 0 || native.some(([, amount]) => amount > 0)
+    const wanted = [...native, ...others.filter(([, amount]) => amount > 0)]
     return {
       filter: (node) => {
         const reasons: string[] = []
