@@ -17,6 +17,7 @@ import {
   type Write,
 } from '../storage.js'
 import { StoredReads } from '../stored-reads.js'
+import { ConsistentReads } from './consistent-reads.js'
 import { FrameChannel } from './frame-channel.js'
 import {
   type ChangesMessage,
@@ -70,8 +71,6 @@ export async function openWorkerStorage(options: WorkerStorageOptions): Promise<
 const maxPendingBytes = 16 << 20
 const maxCommitBytes = 128 << 20
 const aliveMs = 1000
-const indexTimeoutMs = 10_000
-const noResponse = 'the primary process does not respond'
 /** After this long without a frame of the primary, the shared revision is not trusted: a read index is a request. */
 const maxSilentMs = 3_000
 /** Number of writes in the memtable after which a newer snapshot is tried again. */
@@ -83,20 +82,6 @@ interface PendingCommit {
   readonly reject: (error: unknown) => void
 }
 
-interface PendingIndex {
-  readonly promise: Promise<number>
-  readonly resolve: (revision: number) => void
-  readonly reject: (error: unknown) => void
-}
-
-/** A consistent read that waits for changes. */
-interface PendingRead {
-  readonly revision: number
-  readonly sinceMs: number
-  readonly resolve: (revision: number) => void
-  readonly reject: (error: unknown) => void
-}
-
 class PrimaryStorage extends StoredReads implements WorkerStorage {
   readonly #options: WorkerStorageOptions
   readonly #file: SharedDataFile
@@ -104,13 +89,10 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
   readonly #timer: NodeJS.Timeout
   readonly #commits = new Map<number, PendingCommit>()
   readonly #waiting: { readonly id: number; readonly commit: PendingCommit }[] = []
-  readonly #indexes = new Map<number, PendingIndex>()
-  /** In the order of their revisions. */
-  readonly #reads: PendingRead[] = []
+  readonly #reads: ConsistentReads
   readonly #lines = new Map<number, { readonly resolve: () => void; readonly reject: (error: unknown) => void }>()
   readonly greeted: Promise<void>
   #greet: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined
-  #nextIndex: PendingIndex | undefined
   #lastId = 0
   /** Time of the last frame of the primary. */
   #receivedMs = performance.now()
@@ -137,20 +119,15 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
       onFrame: (type, payload) => this.#receive(type, payload),
       onEnd: (reason) => this.#end(reason),
     })
+    this.#reads = new ConsistentReads((id) => this.#channel.send(toPrimary.index, encodeId(id)))
     this.#timer = setInterval(() => this.#tick(), aliveMs).unref()
     this.#sendHello()
   }
 
   readIndex(): number | Promise<number> {
     if (this.#unavailable) return Promise.reject(this.#unavailable)
-    const sinceMs = performance.now()
-    const revision = sinceMs - this.#receivedMs < maxSilentMs ? this.#options.sharedRevision?.() : undefined
-    if (revision === undefined) {
-      this.#nextIndex ??= this.#planIndex()
-      return this.#nextIndex.promise
-    }
-    if (revision <= this.revision) return this.revision
-    return new Promise((resolve, reject) => this.#reads.push({ revision, sinceMs, resolve, reject }))
+    const isSilent = performance.now() - this.#receivedMs >= maxSilentMs
+    return this.#reads.begin(this.revision, isSilent ? undefined : this.#options.sharedRevision?.())
   }
 
   commit(writes: readonly Write[]): Promise<CommitOutcome> {
@@ -221,10 +198,7 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     else if (type === toWorker.welcome) this.#welcome(decodeState(payload))
     else if (type === toWorker.tooOld) this.#restart()
     else throw new Error(`the primary sent a frame of the unknown type ${type}`)
-    for (let next = this.#reads[0]; next !== undefined && next.revision <= this.revision; next = this.#reads[0]) {
-      this.#reads.shift()
-      next.resolve(this.revision)
-    }
+    this.#reads.reach(this.revision)
   }
 
   #welcome(state: StoreState): void {
@@ -293,11 +267,10 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
   }
 
   #tick(): void {
+    this.#reads.expire()
     // The primary may ask for a second greeting, and accepts no other frame before it.
     if (this.#greet !== undefined) return
     this.#channel.send(toPrimary.alive, Buffer.alloc(0))
-    const lateMs = performance.now() - indexTimeoutMs
-    while ((this.#reads[0]?.sinceMs ?? lateMs) < lateMs) this.#reads.shift()?.reject(new StorageUnavailableError(noResponse))
     try {
       this.#advance()
     } catch (error) {
@@ -305,46 +278,10 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     }
   }
 
-  /** One read index is in flight; callers meanwhile share the next one. */
-  #planIndex(): PendingIndex {
-    let resolve: PendingIndex['resolve'] = () => undefined
-    let reject: PendingIndex['reject'] = () => undefined
-    const promise = new Promise<number>((resolvePromise, rejectPromise) => {
-      resolve = resolvePromise
-      reject = rejectPromise
-    })
-    const planned = { promise, resolve, reject }
-    if (this.#indexes.size === 0) queueMicrotask(() => this.#sendIndex())
-    return planned
-  }
-
-  #sendIndex(): void {
-    const planned = this.#nextIndex
-    if (planned === undefined || this.#indexes.size > 0) return
-    this.#nextIndex = undefined
-    if (this.#unavailable) {
-      planned.reject(this.#unavailable)
-      return
-    }
-    const id = ++this.#lastId
-    this.#indexes.set(id, planned)
-    this.#channel.send(toPrimary.index, encodeId(id))
-    const timer = setTimeout(() => {
-      this.#indexes.delete(id)
-      planned.reject(new StorageUnavailableError(noResponse))
-      this.#sendIndex()
-    }, indexTimeoutMs).unref()
-    const stop = (): void => clearTimeout(timer)
-    planned.promise.then(stop, stop)
-  }
-
   #finishIndex(payload: Buffer): void {
     const { id, ...state } = decodeState(payload)
     this.#learn(state)
-    const pending = this.#indexes.get(id)
-    this.#indexes.delete(id)
-    pending?.resolve(this.revision)
-    this.#sendIndex()
+    this.#reads.finishRequest(id, this.revision)
   }
 
   #isFull(payload: Buffer): boolean {
@@ -403,14 +340,11 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     const error = new StorageUnavailableError(`the primary process is gone: ${this.#lost}`)
     for (const { reject } of this.#commits.values()) reject(error)
     for (const { commit } of this.#waiting) commit.reject(error)
-    for (const { reject } of [...this.#indexes.values(), ...this.#reads, ...this.#lines.values()]) reject(error)
-    this.#nextIndex?.reject(error)
+    for (const { reject } of this.#lines.values()) reject(error)
+    this.#reads.end(error)
     this.#commits.clear()
     this.#waiting.length = 0
-    this.#indexes.clear()
-    this.#reads.length = 0
     this.#lines.clear()
-    this.#nextIndex = undefined
     this.#greet?.reject(new StorageRefusedError(`the primary process refused this worker: ${this.#lost}`))
     this.#greet = undefined
     this.#drained?.()
