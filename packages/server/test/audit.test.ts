@@ -10,6 +10,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { ApiClient } from '../../../test/kit/api-client.js'
 import { type Embedded, startEmbedded, tokenOf } from '../../../test/kit/embedded.js'
+import { until } from '../../../test/kit/fixtures.js'
 import { RawSocket } from '../../../test/kit/network/raw-socket.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'audit-test-'))
@@ -217,10 +218,12 @@ describe('audit log', () => {
     await raw('PATCH', `${maps}/odd`, [patch], `\n{ "data"\n: {"k" :\r "\u2028\u0085"} }\n`)
     await raw('PATCH', `${maps}/odd`, [patch], `{}\n${forged}`)
     await raw('PATCH', `${maps}/odd`, [patch], `{"data":${'['.repeat(5000)}${']'.repeat(5000)}}`)
+    const events = await until(
+      async () => eventsOf(log).slice(before),
+      ({ length }) => length >= 16,
+    )
     // Each line is an event without control characters.
     const text = readFileSync(log, 'utf8')
-    const events = eventsOf(log).slice(before)
-    assert.ok(events.length >= 16, `${events.length} events`)
     assert.ok(!events.some(({ auditID, stage }) => auditID === 'forged' || stage === undefined))
     assert.deepEqual(
       text.match(/[\p{Cc}\p{Zl}\p{Zp}]/gu)?.filter((found) => found !== '\n'),
