@@ -1,4 +1,4 @@
-// Services with topology hints: their hints by zone, to find those that a change of the nodes overloads, and the events about hints.
+// The number of topology hints of each Service by zone: shows which Services a change of the nodes overloads. And the events about hints.
 
 import type { IpFamily } from '@cluster-apiserver/api/api/validation/network/ip-text.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'

@@ -31,7 +31,7 @@ interface ScheduledPod {
 export class TaintEviction {
   readonly #parts: WorkloadParts
   readonly #writer: Writer
-  /** Evicted pods, and those that tolerate the taints for a time, by node name and uid. A restart begins the times again. */
+  /** Pods that were evicted or tolerate the taints for a time, by node name and uid. After a restart of the server their times begin again. */
   readonly #scheduled = new Map<string, Map<string, ScheduledPod>>()
 
   constructor(parts: WorkloadParts) {
