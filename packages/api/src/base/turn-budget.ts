@@ -42,8 +42,8 @@ export class TurnBudget {
   }
 
   /**
-   * Must be awaited before a step that starts together with many others, such as a write of a controller. Each step has a task of the event
-   * loop, so that the time of one step is accounted for before the next starts.
+   * Must be awaited before a step that many callers may start together, such as a write of a controller. Steps start one after the other, each
+   * in a callback of its own, and those that find the budget spent start in a later turn. `yieldIfSpent` would let all of them start at once.
    */
   takeSlot(): Promise<void> {
     if (this.#slots.length === 0 && !this.#isSlotTaken && !this.isSpent) {

@@ -1,4 +1,4 @@
-// The number of topology hints of each Service by zone: shows which Services a change of the nodes overloads. And the events about hints.
+// Counts the topology hints of each Service by zone, to find Services that a change of the nodes overloads; makes the events about hints.
 
 import type { IpFamily } from '@cluster-apiserver/api/api/validation/network/ip-text.js'
 import { getOrInsert } from '@cluster-apiserver/api/base/recent-map.js'

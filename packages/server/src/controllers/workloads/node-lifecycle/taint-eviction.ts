@@ -24,7 +24,7 @@ interface ScheduledPod {
   readonly pod: Pod
   /** A later change of the taints does not move this time, as in kube-controller-manager. */
   readonly atMs: number
-  /** Then it gets no second DELETE, unlike from kube-controller-manager. */
+  /** The DELETE was sent. It is not repeated when the taints change later; kube-controller-manager repeats it. */
   readonly isEvicted: boolean
 }
 
