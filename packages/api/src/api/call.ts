@@ -20,6 +20,8 @@ export interface Caller {
   throwIfAborted(): void
   /** Adds an abort listener, which is cheaper than `signal`. Returns a function that removes the listener. */
   readonly onAbort?: OnAbort
+  /** The request has waited, since its arrival, for all writes that were acknowledged before: its reads need not wait again. */
+  readonly hasReadIndex?: boolean
   /** `performance.now()` at which the request times out. */
   readonly deadlineMs?: number | undefined
   readonly warn: (text: string) => void

@@ -158,7 +158,6 @@ export async function createListener(context: StartContext, parts: ListenerParts
       dispatch({ ...endpointsOf(context, parts, { metrics, proxyUpstreams }), flow: flow?.control }),
     ],
     hooks: [
-      ...(role?.kind === 'worker' ? [{ received: role.endIfOrphan }] : []),
       inflight.hooks,
       metrics.hooks,
       loggingHooks(logger),

@@ -191,3 +191,16 @@ test('a commit with too many keys fails with 413 and writes nothing', async () =
   assert.equal(store.count(boxes, ''), 0)
   assert.equal(store.isTaken({ kind: 'ports', value: '1' }), false)
 })
+
+test('a request that has waited for earlier writes does not wait again', async () => {
+  const storage = openMemoryStorage()
+  const index = new Promise<number>(() => undefined)
+  storage.readIndex = () => index as never
+  const store = new ObjectStore({ storage, clock: systemClock, readCacheBytes: 0, eventTtlSeconds: 3600 })
+  const waitFor = <T>(work: Promise<T>): Promise<T> => work
+  const waited = { waitFor, caller: { hasReadIndex: true } } as Parameters<ObjectStore['readIndex']>[0]
+  const arrived = { waitFor, caller: {} } as Parameters<ObjectStore['readIndex']>[0]
+  assert.equal(store.readIndex(waited), storage.revision)
+  assert.ok(store.readIndex(arrived) instanceof Promise)
+  assert.ok(store.readIndex() instanceof Promise)
+})

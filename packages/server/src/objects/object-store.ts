@@ -179,8 +179,9 @@ export class ObjectStore {
     return this.hub.size
   }
 
-  /** A revision at which reads see all writes acknowledged by any replica before. `call` can abort the wait. */
-  readIndex(call?: Pick<Call, 'waitFor'>): number | Promise<number> {
+  /** A revision at which reads see all writes acknowledged by any replica before; with `call`, before the request. `call` can abort the wait. */
+  readIndex(call?: Pick<Call, 'waitFor' | 'caller'>): number | Promise<number> {
+    if (call?.caller.hasReadIndex === true) return this.revision
     const index = this.storage.readIndex()
     return typeof index === 'number' ? index : this.#waitForIndex(index, call)
   }

@@ -344,9 +344,16 @@ for (const { title, waitedMs, isCreated } of [
       },
     }
     const resource = find('configmaps')
+    const readIndexes: unknown[] = []
+    engine.store.readIndex = (call) => readIndexes.push(call)
     const created = create(slow, internalCall(slow, { resource, namespace: 'n', name: 'c' }), { object: { metadata: { name: 'c' } } })
     if (isCreated) await created
     else await assert.rejects(created, /no namespace for CREATE/)
     assert.equal(engine.store.count(resource, 'n'), isCreated ? 1 : 0)
+    // The repetition must see what other processes wrote since the request arrived, so it is not on behalf of the request.
+    assert.deepEqual(
+      readIndexes.map((call) => call === undefined),
+      isCreated ? [false] : [false, true],
+    )
   })
 }

@@ -34,6 +34,7 @@ test('a request waits for changes only if some are missing, and probes never wai
   assert.ok(waiting instanceof Promise)
   arrive(8)
   assert.equal(await waiting, false)
+  assert.ok(pods.hasReadIndex, 'its reads need not wait again')
 })
 
 test('a request that waited is served from the catalog with the changes', async () => {

@@ -15,6 +15,7 @@ export function awaitChanges(store: Pick<ObjectStore, 'readIndex'>, catalogs: Pi
   return (exchange) => {
     if (isProbe(exchange)) return false
     const index = store.readIndex()
+    exchange.hasReadIndex = true
     if (typeof index === 'number') return false
     if (waiting >= maxWaitingRequests) {
       index.catch(() => undefined)

@@ -39,8 +39,6 @@ export interface WorkerRole {
   /** Connections of the port, which the primary has opened. */
   readonly connections: ConnectionSource
   readonly openStorage: (dataFile: string) => Promise<Storage>
-  /** Ends this process if the primary is gone: called for each request, because a stopped process learns it late. */
-  readonly endIfOrphan: () => void
   readonly auditLog: LineWriter
   /** Adds the metrics of the other processes. `own` is called again when another process collects. */
   readonly families: (own: ReadFamilies) => ReadFamilies

@@ -71,18 +71,26 @@ function startServer(settings: Settings, { start, logger, channel }: ServerParts
     openStorage: async (path) => {
       const stream = new Socket({ fd: storageDescriptor, readable: true, writable: true })
       const onLost = (reason: string): void => endOrphan(start.worker, reason)
-      const sharedRevision = start.hasRevisionFile ? revisionReader(revisionDescriptor, start.primary) : undefined
+      const sharedRevision = start.hasRevisionFile ? sharedRevisionOf(start) : undefined
       storage = await openWorkerStorage({ path, stream, nonce: start.nonce, sharedRevision, logger, onLost })
       return storage
-    },
-    endIfOrphan: () => {
-      if (process.ppid !== start.primary) endOrphan(start.worker, 'it has ended')
     },
     auditLog: auditLogOf(() => storage),
     families: (own) => channel.families(own),
     statuses: () => channel.statuses(),
   }
   return assemble(workerSettings(settings), logger, { role })
+}
+
+/** Also ends this process if the primary is gone: a process that was stopped learns that late. */
+function sharedRevisionOf({ worker, primary }: StartMessage): () => number | undefined {
+  const read = revisionReader(revisionDescriptor)
+  return () => {
+    const revision = read()
+    // Checked after the read: while the primary lives, no other one acknowledges commits.
+    if (process.ppid !== primary) endOrphan(worker, 'it has ended')
+    return revision
+  }
 }
 
 const auditLogOf = (storage: () => WorkerStorage | undefined): LineWriter => ({

@@ -58,6 +58,7 @@ export class Exchange implements Caller, Credentials, AccessRequest, SeatedReque
   decision: Decision | undefined = undefined
   /** True for watches, logs and proxied connections, which have no deadline. */
   isLongRunning = false
+  hasReadIndex = false
   /** The client's `timeout` parameter. The server's timeout applies as well. */
   timeoutMs: number | undefined = undefined
   flowSchema: CompiledFlowSchema | undefined = undefined

@@ -10,7 +10,7 @@ const skip = file === undefined ? 'there is no /dev/shm' : false
 
 test('a reader sees the revision of a commit before it is acknowledged', { skip }, async () => {
   const storage = openMemoryStorage()
-  const read = revisionReader(file?.readOnly ?? 0, process.ppid)
+  const read = revisionReader(file?.readOnly ?? 0)
   assert.equal(read(), undefined, 'the store is not followed yet')
   const unfollow = file?.follow(storage, (error) => assert.fail(String(error)))
   assert.equal(read(), storage.revision)
@@ -25,10 +25,6 @@ test('a reader sees the revision of a commit before it is acknowledged', { skip 
   }
   unfollow?.()
   await storage.close()
-})
-
-test('without its primary a reader sees no revision', { skip }, () => {
-  assert.equal(revisionReader(file?.readOnly ?? 0, process.ppid + 1)(), undefined)
 })
 
 test('a failed write is reported', { skip }, () => {

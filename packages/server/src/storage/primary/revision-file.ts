@@ -59,8 +59,8 @@ export class RevisionFile {
 
 const maxTries = 8
 
-/** Reads the revision; undefined if none was written yet, or the primary, the process with the id `primary`, is gone. */
-export function revisionReader(descriptor: number, primary: number): () => number | undefined {
+/** Reads the revision; undefined if none was written yet. */
+export function revisionReader(descriptor: number): () => number | undefined {
   const bytes = Buffer.alloc(fileBytes)
   const readOnce = (): number | undefined => {
     if (readSync(descriptor, bytes, 0, fileBytes, 0) !== fileBytes) return undefined
@@ -70,8 +70,7 @@ export function revisionReader(descriptor: number, primary: number): () => numbe
   return () => {
     for (let i = 0; i < maxTries; i++) {
       const revision = readOnce()
-      // Checked after the read: while the primary lives, no other one acknowledges commits.
-      if (revision !== undefined) return process.ppid === primary ? revision : undefined
+      if (revision !== undefined) return revision
     }
     return undefined
   }
