@@ -28,12 +28,14 @@ export async function openStore(context: StartContext, catalog: Catalog): Promis
     const history = compactPeriodically({ storage, timers: time.timers, intervalMs: settings.historyMs, logger })
     cleanup.add(() => history.close())
   }
+  const processes = role === undefined ? 1 : settings.workers
   const store = new ObjectStore({
     storage,
     clock: time.steady,
     // Each process has a cache of its own.
-    readCacheBytes: Math.floor(limitReadCache(memoryBytes(), settings.readCacheBytes) / (role === undefined ? 1 : settings.workers)),
+    readCacheBytes: Math.floor(limitReadCache(memoryBytes(), settings.readCacheBytes) / processes),
     eventTtlSeconds: settings.eventTtlSeconds,
+    processes,
   })
   cleanup.add(() => store.close())
   return { storage, memory, shared, store }

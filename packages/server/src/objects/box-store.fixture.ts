@@ -40,9 +40,9 @@ export const boxes: Resource = new Catalog({
   isServed: () => true,
 }).all()[0] as Resource
 
-export async function storeOfBoxes(readCacheBytes = 1 << 20): Promise<ObjectStore> {
+export async function storeOfBoxes(readCacheBytes = 1 << 20, processes = 1): Promise<ObjectStore> {
   const storage = await openMemoryStorage({ clock: systemClock })
-  return new ObjectStore({ storage, clock: systemClock, readCacheBytes, eventTtlSeconds: 3600 })
+  return new ObjectStore({ storage, clock: systemClock, readCacheBytes, eventTtlSeconds: 3600, processes })
 }
 
 export const box = (

@@ -91,6 +91,8 @@ interface ObjectStoreOptions {
   readonly readCacheBytes: number
   readonly eventTtlSeconds: number
   readonly budget?: TurnBudget
+  /** Number of processes among which the clients are spread. */
+  readonly processes?: number | undefined
 }
 
 /** Time for which a failed write makes health checks fail. */
@@ -152,7 +154,7 @@ export class ObjectStore {
         this.owners?.update(change)
         return this.objectCache.update(change)
       },
-      this.budget,
+      { budget: this.budget, processes: options.processes },
     )
   }
 

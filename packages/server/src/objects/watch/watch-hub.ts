@@ -32,10 +32,16 @@ type Watcher = InternalWatcher | ClientWatcher
 const maxPendingBytes = 32 << 20
 /** Watchers between two checks of the time budget. */
 const watchersPerCheck = 8
-/** After a change was written to many clients, later ones of its collection wait for about as long as the writes took, and go out together. */
+/** After a change was written to many clients, later ones of its collection wait for about as long as the writes of one process for all would take. */
 const pauseMsPerWrite = 0.04
 const minPauseMs = 1
 const maxPauseMs = 10
+
+interface WatchHubOptions {
+  readonly budget?: TurnBudget
+  /** Number of processes among which the clients are spread: with a part of them, each joins as many changes as one with all. */
+  readonly processes?: number | undefined
+}
 
 export class WatchHub {
   readonly #internal = new Map<string, Set<InternalWatcher>>()
@@ -44,6 +50,7 @@ export class WatchHub {
   readonly #pending = new Map<string, WatchedChange[]>()
   readonly #paused = new Set<string>()
   readonly #budget: TurnBudget
+  readonly #processes: number
   readonly #unfollow: Unfollow
   readonly #errors: unknown[] = []
   #pendingBytes = 0
@@ -54,8 +61,13 @@ export class WatchHub {
   #size = 0
 
   /** `updateCaches` returns the object before the change, if it is at hand: it may be decoded already. */
-  constructor(storage: Storage, updateCaches: (change: Change) => StoredObject | undefined, budget = turnBudget) {
+  constructor(
+    storage: Storage,
+    updateCaches: (change: Change) => StoredObject | undefined,
+    { budget = turnBudget, processes = 1 }: WatchHubOptions = {},
+  ) {
     this.#budget = budget
+    this.#processes = processes
     this.#unfollow = storage.follow((changes, hasGap) => {
       const previous = changes.map(updateCaches)
       // Clients must see every change, so their watches end; when they resume they get 410. Controllers only need differences.
@@ -192,7 +204,7 @@ export class WatchHub {
   }
 
   #pause(collection: string, writes: number): void {
-    const pauseMs = Math.min(writes * pauseMsPerWrite, maxPauseMs)
+    const pauseMs = Math.min(writes * this.#processes * pauseMsPerWrite, maxPauseMs)
     if (pauseMs < minPauseMs) return
     this.#paused.add(collection)
     setTimeout(() => {

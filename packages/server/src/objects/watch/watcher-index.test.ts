@@ -114,27 +114,33 @@ test('many watchers are notified over several iterations; later changes follow t
   store.close()
 })
 
-test('after many watchers were notified, changes of their kind wait shortly and follow together', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
-  const store = await storeOfBoxes()
-  const many = Array.from({ length: 100 }, () => watch(store, everything))
-  let batches = 0
-  many.push(watch(store, everything, { onEvents: () => batches++ }))
-  const until = async (isDone: () => boolean): Promise<void> => {
-    while (!isDone()) await nextIteration()
-  }
-  await put(store, box('a'))
-  await until(() => batches === 1)
-  const second = await put(store, box('b'))
-  const third = await put(store, box('c'))
-  await nextIteration()
-  assert.equal(batches, 1)
-  assert.equal(store.notifiedUpTo, second - 1)
-  const late = watch(store, everything)
-  t.mock.timers.tick(10)
-  await until(() => store.notifiedUpTo === third)
-  assert.equal(batches, 2)
-  for (const seen of many) assert.equal(seen.length, 3)
-  assert.deepEqual(late, [])
-  store.close()
-})
+for (const { watchers, processes } of [
+  { watchers: 100, processes: 1 },
+  { watchers: 25, processes: 4 },
+]) {
+  test(`after ${watchers} watchers of each of ${processes} processes were notified, changes of their kind wait and follow together`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const store = await storeOfBoxes(0, processes)
+    const many = Array.from({ length: watchers }, () => watch(store, everything))
+    let batches = 0
+    many.push(watch(store, everything, { onEvents: () => batches++ }))
+    const until = async (isDone: () => boolean): Promise<void> => {
+      while (!isDone()) await nextIteration()
+    }
+    await put(store, box('a'))
+    await until(() => batches === 1)
+    const second = await put(store, box('b'))
+    const third = await put(store, box('c'))
+    t.mock.timers.tick(3)
+    await nextIteration()
+    assert.equal(batches, 1)
+    assert.equal(store.notifiedUpTo, second - 1)
+    const late = watch(store, everything)
+    t.mock.timers.tick(7)
+    await until(() => store.notifiedUpTo === third)
+    assert.equal(batches, 2)
+    for (const seen of many) assert.equal(seen.length, 3)
+    assert.deepEqual(late, [])
+    store.close()
+  })
+}
