@@ -217,9 +217,9 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     this.#sendHello()
   }
 
-  /** A revision without changes, such as after a commit that deleted absent keys. */
+  /** The primary sends all changes before a revision: to continue without them would lose them. */
   #learn({ revision, compacted }: StoreState): void {
-    if (revision > this.revision) this.publish([], revision)
+    if (revision > this.revision) throw new Error(`the changes up to revision ${revision} have not arrived`)
     if (compacted > this.compacted) this.forgetUpTo(compacted)
   }
 
@@ -304,7 +304,6 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
       const { failure, message } = outcome
       commit.reject(failure === 'unavailable' ? new StorageUnavailableError(message) : new RangeError(message))
     } else {
-      if (outcome.ok && outcome.revision > this.revision) this.publish([], outcome.revision)
       commit.resolve('currentRevision' in outcome ? this.#conflict(outcome) : outcome)
     }
     for (let next = this.#waiting[0]; next !== undefined && !this.#isFull(next.commit.payload); next = this.#waiting[0]) {
