@@ -118,11 +118,15 @@ export class Supervisor implements PrimaryRole {
   #fork(number: number, onReady: () => void, onFailed: (reason: string) => void): void {
     const { logger } = this.#options
     const port = this.#port as SharedPort
+    const fail = (reason: string): void => {
+      if (!this.#isStopping) logger.error({ worker: number, reason }, 'the worker process cannot start')
+      onFailed(reason)
+    }
     const child = startChild(number, this.#revisions?.readOnly)
     if (child === undefined) {
       // They may have the file descriptors that the next try needs.
       port.dropWaiting()
-      onFailed(`worker process ${number} could not be started: a limit of processes, open files or memory is reached`)
+      fail(`worker process ${number} could not be started: a limit of processes, open files or memory is reached`)
       this.#restartLater(number, maxRestartMs)
       return
     }
@@ -144,8 +148,7 @@ export class Supervisor implements PrimaryRole {
       },
       onFailed: (reason) => {
         hasFailed = true
-        if (!this.#isStopping) logger.error({ worker: number, reason }, 'the worker process cannot start')
-        onFailed(reason)
+        fail(reason)
       },
       onBroken: (reason) => {
         // A worker that stops closes its channel before it ends.
