@@ -57,7 +57,7 @@ export interface WorkerStorage extends Storage {
 
 export async function openWorkerStorage(options: WorkerStorageOptions): Promise<WorkerStorage> {
   const file = new SharedDataFile(options.path)
-  const storage = new PrimaryStorage(options, file)
+  const storage = new WorkerEngine(options, file)
   try {
     await storage.greeted
   } catch (error) {
@@ -82,7 +82,7 @@ interface PendingCommit {
   readonly reject: (error: unknown) => void
 }
 
-class PrimaryStorage extends StoredReads implements WorkerStorage {
+class WorkerEngine extends StoredReads implements WorkerStorage {
   readonly #options: WorkerStorageOptions
   readonly #file: SharedDataFile
   readonly #channel: FrameChannel
