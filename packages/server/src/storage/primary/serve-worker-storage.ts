@@ -110,7 +110,7 @@ class WorkerStorageServer implements ServedWorker {
     try {
       for (let from = after; from < storage.revision; ) {
         const { changes, upTo } = storage.changes({ ...everything, after: from, limit: Number.POSITIVE_INFINITY })
-        this.#channel.send(toWorker.changes, encodeChanges({ revision: upTo, hasGap: false, changes }))
+        this.#channel.send(toWorker.changes, encodeChanges({ revision: upTo, changes }))
         from = upTo
       }
     } catch (error) {
@@ -118,14 +118,15 @@ class WorkerStorageServer implements ServedWorker {
       this.#channel.send(toWorker.tooOld, Buffer.alloc(0))
       return
     }
-    this.#unfollow = storage.follow((changes, hasGap) => this.#sendChanges(changes, hasGap))
+    // An embedded store has no gaps.
+    this.#unfollow = storage.follow((changes) => this.#sendChanges(changes))
     this.#channel.send(toWorker.welcome, encodeState(0, storage))
   }
 
-  #sendChanges(changes: readonly Change[], hasGap: boolean): void {
+  #sendChanges(changes: readonly Change[]): void {
     let payload = encodedChanges.get(changes)
     if (payload === undefined) {
-      payload = encodeChanges({ revision: this.#options.storage.revision, hasGap, changes })
+      payload = encodeChanges({ revision: this.#options.storage.revision, changes })
       encodedChanges.set(changes, payload)
     }
     this.#send(toWorker.changes, payload)

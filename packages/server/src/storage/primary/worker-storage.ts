@@ -223,13 +223,12 @@ class WorkerEngine extends StoredReads implements WorkerStorage {
     if (compacted > this.compacted) this.forgetUpTo(compacted)
   }
 
-  #apply({ revision, hasGap, changes }: ChangesMessage): void {
+  #apply({ revision, changes }: ChangesMessage): void {
     const staged = this.#stage(changes)
     this.memtable.add(staged)
     this.publish(
       staged.map(({ change }) => change),
       revision,
-      hasGap,
     )
     const { isCheckpointDue, size } = this.memtable
     if (this.#file.isAhead || (isCheckpointDue && size >= this.#triedAtWrites + writesBetweenTries)) this.#advance()
