@@ -20,7 +20,7 @@ export interface Caller {
   throwIfAborted(): void
   /** Adds an abort listener, which is cheaper than `signal`. Returns a function that removes the listener. */
   readonly onAbort?: OnAbort
-  /** The request has waited, since its arrival, for all writes that were acknowledged before: its reads need not wait again. */
+  /** A filter waits for all writes that were acknowledged before the request arrived, so its verbs need no read index of their own. */
   readonly hasReadIndex?: boolean
   /** `performance.now()` at which the request times out. */
   readonly deadlineMs?: number | undefined

@@ -45,7 +45,7 @@ import {
 import { OwnerIndex, type OwnerListener } from './owner-index.js'
 import { StoreCounters, type StoreOperation } from './store-metrics.js'
 import { WatchBacklog } from './watch/watch-backlog.js'
-import { type InternalWatcher, WatchHub } from './watch/watch-hub.js'
+import { type InternalWatcher, WatchHub, type WatchHubOptions } from './watch/watch-hub.js'
 import type { ClientWatcher } from './watch/watcher-index.js'
 import { ItemCache } from './watch-cache/item-cache.js'
 import { LabelIndex } from './watch-cache/label-index.js'
@@ -85,14 +85,11 @@ export type WriteOutcome =
   | { readonly ok: true; readonly object: StoredObject }
   | { readonly ok: false; readonly current: StoredObject | undefined; readonly isTaken?: boolean; readonly isBehind?: boolean }
 
-interface ObjectStoreOptions {
+interface ObjectStoreOptions extends WatchHubOptions {
   readonly storage: Storage
   readonly clock: Clock
   readonly readCacheBytes: number
   readonly eventTtlSeconds: number
-  readonly budget?: TurnBudget
-  /** Number of processes among which the clients are spread. */
-  readonly processes?: number | undefined
 }
 
 /** Time for which a failed write makes health checks fail. */
@@ -154,7 +151,7 @@ export class ObjectStore {
         this.owners?.update(change)
         return this.objectCache.update(change)
       },
-      { budget: this.budget, processes: options.processes },
+      options,
     )
   }
 

@@ -90,6 +90,7 @@ const staleAdmissionMs = 500
 const isAdmissionStale = ({ clock }: Engine, { now }: Call): boolean => Math.abs(clock.now() - now) >= staleAdmissionMs
 
 async function repeatAdmission(engine: Engine, call: Call, admission: AdmissionRequest): Promise<void> {
+  // Without `call`: what a filter waited for is as old as the request.
   await call.waitFor(Promise.resolve(engine.store.readIndex()))
   engine.admission.recheck?.(admission)
 }

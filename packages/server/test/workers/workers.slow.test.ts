@@ -22,6 +22,9 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
+const limitOf = (pid: number): string => /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? ''
+const setLimit = (pid: number, limit: string | number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${limit}:`])
+
 describe('a server with two worker processes', () => {
   let server: ServerProcess
   let client: ApiClient
@@ -240,8 +243,6 @@ describe('a server with two worker processes', () => {
   })
 
   test('connections that find no free file descriptor in a worker are served when there are some again', async () => {
-    const limitOf = (pid: number) => /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8'))?.[1] ?? ''
-    const setLimit = (pid: number, limit: string | number) => execFileSync('prlimit', [`--pid=${pid}`, `--nofile=${limit}:`])
     const descriptors = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
     const workers = server.workers.map((pid) => ({ pid, limit: limitOf(pid), maximum: descriptors(pid) + 8 }))
     for (const { pid, maximum } of workers) setLimit(pid, maximum)
@@ -261,6 +262,17 @@ describe('a server with two worker processes', () => {
       server.workers,
       workers.map(({ pid }) => pid),
     )
+  })
+
+  test('a worker that cannot be replaced for lack of file descriptors is reported, and replaced when there are some again', async () => {
+    const limit = limitOf(server.pid)
+    const [victim] = server.workers
+    assert.ok(victim !== undefined)
+    setLimit(server.pid, 10)
+    process.kill(victim, 'SIGKILL')
+    await until(async () => /could not be started: a limit of .*the worker process cannot start/.test(server.stderr), Boolean)
+    setLimit(server.pid, limit)
+    await until(async () => server.workers.length === 2 && !server.workers.includes(victim), Boolean)
   })
 
   test('when the primary is killed, its workers end with one line each', async () => {

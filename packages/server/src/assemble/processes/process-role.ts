@@ -34,8 +34,6 @@ export interface PrimaryRole {
 
 export interface WorkerRole {
   readonly kind: 'worker'
-  /** From 1. */
-  readonly number: number
   /** Connections of the port, which the primary has opened. */
   readonly connections: ConnectionSource
   readonly openStorage: (dataFile: string) => Promise<Storage>

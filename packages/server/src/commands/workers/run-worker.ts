@@ -66,7 +66,6 @@ function startServer(settings: Settings, { start, logger, channel }: ServerParts
   let storage: WorkerStorage | undefined
   const role: WorkerRole = {
     kind: 'worker',
-    number: start.worker,
     connections: channel.connections(start),
     openStorage: async (path) => {
       const stream = new Socket({ fd: storageDescriptor, readable: true, writable: true })

@@ -46,8 +46,7 @@ export class Supervisor implements PrimaryRole {
   readonly #restarts = new Map<number, NodeJS.Timeout>()
   readonly #failures = new Map<number, number>()
   /** Undefined without shared memory: workers then request each revision from the primary. */
-  #revisions = RevisionFile.create()
-  #unfollow: (() => void) | undefined
+  #revisions: RevisionFile | undefined
   #parts: PrimaryParts | undefined
   #port: SharedPort | undefined
   #endpoint: AddressInfo | undefined
@@ -68,7 +67,7 @@ export class Supervisor implements PrimaryRole {
     this.#parts = parts
     this.#port = new SharedPort(logger)
     this.#endpoint = await this.#port.open(host, port)
-    this.#unfollow = this.#revisions?.follow(parts.storage, (error) => this.#endAll(error))
+    this.#revisions = RevisionFile.create(parts.storage, (error) => this.#endAll(error))
     this.#checkedMs = performance.now()
     this.#timer = setInterval(() => this.#check(), checkMs).unref()
     try {
@@ -99,13 +98,12 @@ export class Supervisor implements PrimaryRole {
       })
     clearInterval(this.#timer)
     this.#port?.close()
-    this.#unfollow?.()
     this.#revisions?.close()
   }
 
   /** Replaces all workers before the commit is acknowledged: they would not see its revision. */
   #endAll(error: unknown): void {
-    this.#unfollow?.()
+    this.#revisions?.close()
     this.#revisions = undefined
     this.#options.logger.error({ error }, 'cannot write the revision for the worker processes; ending them')
     for (const worker of this.#running.values()) worker.kill()
@@ -120,11 +118,15 @@ export class Supervisor implements PrimaryRole {
   #fork(number: number, onReady: () => void, onFailed: (reason: string) => void): void {
     const { logger } = this.#options
     const port = this.#port as SharedPort
+    const fail = (reason: string): void => {
+      if (!this.#isStopping) logger.error({ worker: number, reason }, 'the worker process cannot start')
+      onFailed(reason)
+    }
     const child = startChild(number, this.#revisions?.readOnly)
     if (child === undefined) {
       // They may have the file descriptors that the next try needs.
       port.dropWaiting()
-      onFailed(`worker process ${number} could not be started: a limit of processes, open files or memory is reached`)
+      fail(`worker process ${number} could not be started: a limit of processes, open files or memory is reached`)
       this.#restartLater(number, maxRestartMs)
       return
     }
@@ -146,8 +148,7 @@ export class Supervisor implements PrimaryRole {
       },
       onFailed: (reason) => {
         hasFailed = true
-        if (!this.#isStopping) logger.error({ worker: number, reason }, 'the worker process cannot start')
-        onFailed(reason)
+        fail(reason)
       },
       onBroken: (reason) => {
         // A worker that stops closes its channel before it ends.

@@ -37,7 +37,7 @@ const pauseMsPerWrite = 0.04
 const minPauseMs = 1
 const maxPauseMs = 10
 
-interface WatchHubOptions {
+export interface WatchHubOptions {
   readonly budget?: TurnBudget
   /** Number of processes among which the clients are spread: with a part of them, each joins as many changes as one with all. */
   readonly processes?: number | undefined

@@ -7,7 +7,7 @@ export const toPrimary = { hello: 1, commit: 2, index: 3, alive: 4, lines: 5 } a
 export const toWorker = { welcome: 11, tooOld: 12, changes: 13, outcome: 14, index: 15, lines: 16, alive: 17 } as const
 
 /** A primary and a worker of different versions of this server do not talk to each other. */
-export const protocolVersion = 2
+const protocolVersion = 3
 
 const absent = 0xffffffff
 
@@ -140,12 +140,11 @@ export type SentChange = Pick<Change, 'revision' | 'key' | 'value'>
 export interface ChangesMessage {
   /** Revision of the store after the changes. */
   readonly revision: number
-  readonly hasGap: boolean
   readonly changes: readonly SentChange[]
 }
 
-export function encodeChanges({ revision, hasGap, changes }: ChangesMessage): Buffer {
-  const writer = new PayloadWriter().number(revision).number(Number(hasGap)).number(changes.length)
+export function encodeChanges({ revision, changes }: ChangesMessage): Buffer {
+  const writer = new PayloadWriter().number(revision).number(changes.length)
   for (const change of changes) writer.number(change.revision).text(change.key).bytes(change.value)
   return writer.done()
 }
@@ -153,12 +152,11 @@ export function encodeChanges({ revision, hasGap, changes }: ChangesMessage): Bu
 export function decodeChanges(payload: Buffer): ChangesMessage {
   const reader = new PayloadReader(payload)
   const revision = reader.number()
-  const hasGap = reader.number() === 1
   const count = reader.number()
   const changes: SentChange[] = []
   for (let i = 0; i < count; i++) changes.push({ revision: reader.number(), key: reader.text() ?? '', value: reader.bytes() })
   reader.end()
-  return { revision, hasGap, changes }
+  return { revision, changes }
 }
 
 export type FailureKind = 'unavailable' | 'invalid'

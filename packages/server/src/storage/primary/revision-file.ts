@@ -2,7 +2,7 @@
 // A worker that has received this revision answers a consistent read without a request to the primary.
 
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import type { Storage, Unfollow } from '../storage.js'
 
 const folder = '/dev/shm'
@@ -13,29 +13,29 @@ export class RevisionFile {
   /** Descriptor that workers inherit: they cannot write the file. */
   readonly readOnly: number
   readonly #bytes = Buffer.alloc(fileBytes)
+  readonly #unfollow: Unfollow
 
-  /** Undefined where there is no shared memory as files, or no space in it. */
-  static create(): RevisionFile | undefined {
+  /**
+   * Keeps the file up to date before any commit is acknowledged. `onError`: workers must not read any more.
+   * Undefined where there is no shared memory as files, or no space in it: workers then request the revision from the primary.
+   */
+  static create(storage: Pick<Storage, 'revision' | 'follow'>, onError: (error: unknown) => void): RevisionFile | undefined {
+    const path = `${folder}/cluster-apiserver-${randomUUID()}`
     try {
-      const path = `${folder}/cluster-apiserver-${randomUUID()}`
-      const file = new RevisionFile(openSync(path, 'wx', 0o600), openSync(path, 'r'))
-      unlinkSync(path)
-      return file
+      return new RevisionFile(path, storage, onError)
     } catch {
-      // No /dev/shm, or it is full: workers request the revision from the primary.
       return undefined
+    } finally {
+      rmSync(path, { force: true })
     }
   }
 
-  private constructor(descriptor: number, readOnly: number) {
-    this.#descriptor = descriptor
-    this.readOnly = readOnly
-  }
-
-  /** Keeps the file up to date before any commit is acknowledged. `onError`: workers must not read any more. */
-  follow(storage: Storage, onError: (error: unknown) => void): Unfollow {
+  private constructor(path: string, storage: Pick<Storage, 'revision' | 'follow'>, onError: (error: unknown) => void) {
+    this.#descriptor = openSync(path, 'wx', 0o600)
+    this.readOnly = openSync(path, 'r')
+    // Allocates the memory: later writes cannot fail for lack of space.
     this.write(storage.revision)
-    return storage.follow(() => {
+    this.#unfollow = storage.follow(() => {
       try {
         this.write(storage.revision)
       } catch (error) {
@@ -52,6 +52,7 @@ export class RevisionFile {
   }
 
   close(): void {
+    this.#unfollow()
     closeSync(this.#descriptor)
     closeSync(this.readOnly)
   }
@@ -59,18 +60,14 @@ export class RevisionFile {
 
 const maxTries = 8
 
-/** Reads the revision; undefined if none was written yet. */
+/** Reads the revision; undefined if each try met a write. */
 export function revisionReader(descriptor: number): () => number | undefined {
   const bytes = Buffer.alloc(fileBytes)
-  const readOnce = (): number | undefined => {
-    if (readSync(descriptor, bytes, 0, fileBytes, 0) !== fileBytes) return undefined
-    const revision = bytes.readBigUInt64LE(0)
-    return revision === bytes.readBigUInt64BE(8) ? Number(revision) : undefined
-  }
   return () => {
     for (let i = 0; i < maxTries; i++) {
-      const revision = readOnce()
-      if (revision !== undefined) return revision
+      readSync(descriptor, bytes, 0, fileBytes, 0)
+      const revision = bytes.readBigUInt64LE(0)
+      if (revision === bytes.readBigUInt64BE(8)) return Number(revision)
     }
     return undefined
   }

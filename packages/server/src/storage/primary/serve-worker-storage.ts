@@ -19,7 +19,7 @@ import {
   toWorker,
 } from './messages.js'
 
-export interface WorkerStorageOptions {
+export interface ServedWorkerOptions {
   readonly storage: Storage
   /** Random text that the worker got from this process when it was started. */
   readonly nonce: string
@@ -44,13 +44,12 @@ const pendingOverhead = 1024
 export interface ServedWorker {
   /** Time of the last frame, by `performance.now()`. */
   readonly lastFrameMs: number
-  readonly queuedBytes: number
   close(): void
 }
 
 const everything = { start: '', end: '\u{10ffff}' }
 
-export function serveWorkerStorage(stream: Duplex, options: WorkerStorageOptions): ServedWorker {
+export function serveWorkerStorage(stream: Duplex, options: ServedWorkerOptions): ServedWorker {
   return new WorkerStorageServer(stream, options)
 }
 
@@ -58,7 +57,7 @@ export function serveWorkerStorage(stream: Duplex, options: WorkerStorageOptions
 const encodedChanges = new WeakMap<readonly Change[], Buffer>()
 
 class WorkerStorageServer implements ServedWorker {
-  readonly #options: WorkerStorageOptions
+  readonly #options: ServedWorkerOptions
   readonly #limits: WorkerLimits
   readonly #channel: FrameChannel
   #unfollow: Unfollow | undefined
@@ -66,7 +65,7 @@ class WorkerStorageServer implements ServedWorker {
   #isPaused = false
   #lastFrameMs = performance.now()
 
-  constructor(stream: Duplex, options: WorkerStorageOptions) {
+  constructor(stream: Duplex, options: ServedWorkerOptions) {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#channel = new FrameChannel(stream, {
@@ -81,10 +80,6 @@ class WorkerStorageServer implements ServedWorker {
   /** While the channel is not read, the worker counts as alive. */
   get lastFrameMs(): number {
     return this.#isPaused ? performance.now() : this.#lastFrameMs
-  }
-
-  get queuedBytes(): number {
-    return this.#channel.queuedBytes
   }
 
   close(): void {
@@ -115,7 +110,7 @@ class WorkerStorageServer implements ServedWorker {
     try {
       for (let from = after; from < storage.revision; ) {
         const { changes, upTo } = storage.changes({ ...everything, after: from, limit: Number.POSITIVE_INFINITY })
-        this.#channel.send(toWorker.changes, encodeChanges({ revision: upTo, hasGap: false, changes }))
+        this.#channel.send(toWorker.changes, encodeChanges({ revision: upTo, changes }))
         from = upTo
       }
     } catch (error) {
@@ -123,14 +118,15 @@ class WorkerStorageServer implements ServedWorker {
       this.#channel.send(toWorker.tooOld, Buffer.alloc(0))
       return
     }
-    this.#unfollow = storage.follow((changes, hasGap) => this.#sendChanges(changes, hasGap))
+    // An embedded store has no gaps.
+    this.#unfollow = storage.follow((changes) => this.#sendChanges(changes))
     this.#channel.send(toWorker.welcome, encodeState(0, storage))
   }
 
-  #sendChanges(changes: readonly Change[], hasGap: boolean): void {
+  #sendChanges(changes: readonly Change[]): void {
     let payload = encodedChanges.get(changes)
     if (payload === undefined) {
-      payload = encodeChanges({ revision: this.#options.storage.revision, hasGap, changes })
+      payload = encodeChanges({ revision: this.#options.storage.revision, changes })
       encodedChanges.set(changes, payload)
     }
     this.#send(toWorker.changes, payload)

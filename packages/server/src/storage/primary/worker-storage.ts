@@ -57,7 +57,7 @@ export interface WorkerStorage extends Storage {
 
 export async function openWorkerStorage(options: WorkerStorageOptions): Promise<WorkerStorage> {
   const file = new SharedDataFile(options.path)
-  const storage = new PrimaryStorage(options, file)
+  const storage = new WorkerEngine(options, file)
   try {
     await storage.greeted
   } catch (error) {
@@ -82,7 +82,7 @@ interface PendingCommit {
   readonly reject: (error: unknown) => void
 }
 
-class PrimaryStorage extends StoredReads implements WorkerStorage {
+class WorkerEngine extends StoredReads implements WorkerStorage {
   readonly #options: WorkerStorageOptions
   readonly #file: SharedDataFile
   readonly #channel: FrameChannel
@@ -217,19 +217,18 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
     this.#sendHello()
   }
 
-  /** A revision without changes, such as after a commit that deleted absent keys. */
+  /** The primary sends all changes before a revision: to continue without them would lose them. */
   #learn({ revision, compacted }: StoreState): void {
-    if (revision > this.revision) this.publish([], revision)
+    if (revision > this.revision) throw new Error(`the changes up to revision ${revision} have not arrived`)
     if (compacted > this.compacted) this.forgetUpTo(compacted)
   }
 
-  #apply({ revision, hasGap, changes }: ChangesMessage): void {
+  #apply({ revision, changes }: ChangesMessage): void {
     const staged = this.#stage(changes)
     this.memtable.add(staged)
     this.publish(
       staged.map(({ change }) => change),
       revision,
-      hasGap,
     )
     const { isCheckpointDue, size } = this.memtable
     if (this.#file.isAhead || (isCheckpointDue && size >= this.#triedAtWrites + writesBetweenTries)) this.#advance()
@@ -304,7 +303,6 @@ class PrimaryStorage extends StoredReads implements WorkerStorage {
       const { failure, message } = outcome
       commit.reject(failure === 'unavailable' ? new StorageUnavailableError(message) : new RangeError(message))
     } else {
-      if (outcome.ok && outcome.revision > this.revision) this.publish([], outcome.revision)
       commit.resolve('currentRevision' in outcome ? this.#conflict(outcome) : outcome)
     }
     for (let next = this.#waiting[0]; next !== undefined && !this.#isFull(next.commit.payload); next = this.#waiting[0]) {
