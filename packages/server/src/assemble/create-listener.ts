@@ -113,7 +113,8 @@ export async function createListener(context: StartContext, parts: ListenerParts
   const lag = new EventLoopLag()
   cleanup.add(() => lag.close())
   const tracing = await startTracing(context)
-  const flow = limits.fairness ? createFlowControl(context, { ...parts, pressure, lag }) : undefined
+  // The primary gets no requests of clients; its seats would count in the metrics of all processes.
+  const flow = limits.fairness && role?.kind !== 'primary' ? createFlowControl(context, { ...parts, pressure, lag }) : undefined
   const maxInFlight = {
     maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
     maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,

@@ -103,6 +103,9 @@ describe('a server with two worker processes', () => {
       assert.equal(metrics.sum('apiserver_request_total', { code: '404', resource: 'configmaps', verb: 'GET' }), 10)
       assert.equal(metrics.sum('apiserver_worker_processes'), 2)
       assert.equal(metrics.sum('leader_election_master_status'), 1)
+      // Shares of 600 seats, each rounded up.
+      const seats = metrics.sum('apiserver_flowcontrol_nominal_limit_seats')
+      assert.ok(seats >= 600 && seats < 620, `${seats} seats`)
       const processes = metrics.samples
         .filter(({ name }) => name === 'process_resident_memory_bytes')
         .map(({ labels }) => labels['process'])
