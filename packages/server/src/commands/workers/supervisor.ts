@@ -12,6 +12,7 @@ import { StartupError } from '../../options/startup-error.js'
 import { RevisionFile } from '../../storage/primary/revision-file.js'
 import { packageVersion } from '../version.js'
 import { SharedPort } from './shared-port.js'
+import { workerVariable } from './worker-messages.js'
 import { WorkerProcess } from './worker-process.js'
 
 interface SupervisorOptions {
@@ -111,7 +112,16 @@ export class Supervisor implements PrimaryRole {
 
   #startFirst(number: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#fork(number, resolve, (reason) => reject(new StartupError(reason)))
+      let wasReady = false
+      const onReady = (): void => {
+        wasReady = true
+        resolve()
+      }
+      this.#fork(number, onReady, (reason) => {
+        // The start of the server fails: no worker is started again.
+        if (!wasReady) this.#isStopping = true
+        reject(new StartupError(reason))
+      })
     })
   }
 
@@ -256,9 +266,6 @@ function isStopped(pid: number | undefined): boolean {
     return false
   }
 }
-
-/** Set in the environment of a worker; no secret. */
-const workerVariable = 'CLUSTER_APISERVER_WORKER'
 
 /** True in a worker process of this server. */
 export const isOwnWorker = (): boolean => process.send !== undefined && process.env[workerVariable] !== undefined

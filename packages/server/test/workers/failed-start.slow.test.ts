@@ -1,0 +1,70 @@
+// Processes that end while a server with workers starts: one clear line, and no process stays.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { until } from '../../../../test/kit/fixtures.js'
+import { commandPath } from '../../../../test/kit/paths.js'
+import { newFolder } from '../../../../test/kit/server-process.js'
+
+interface Starting {
+  readonly primary: ChildProcess
+  readonly workers: readonly number[]
+  readonly stderr: () => string
+}
+
+describe('a start with worker processes', () => {
+  let folder: string
+  before(() => {
+    folder = newFolder()
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** Resolves when the worker processes run; none is ready. */
+  async function begin(): Promise<Starting> {
+    const primary = spawn(process.execPath, [commandPath, '--secure-port=0', `--data-dir=${folder}`, '--workers=2'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let stderr = ''
+    primary.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString()
+    })
+    const children = `/proc/${primary.pid}/task/${primary.pid}/children`
+    const workers = await until(
+      async () => readFileSync(children, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+      ({ length }) => length === 2,
+    )
+    return { primary, workers, stderr: () => stderr }
+  }
+
+  const untilGone = (pids: readonly number[]) =>
+    until(
+      async () => pids.filter((pid) => existsSync(`/proc/${pid}`)),
+      ({ length }) => length === 0,
+    )
+
+  test('a worker that is killed fails the start; no other is started', async () => {
+    const { primary, workers, stderr } = await begin()
+    process.kill(workers[0] as number, 'SIGKILL')
+    const [code] = await once(primary, 'close')
+    assert.equal(code, 1)
+    assert.match(stderr(), /^cluster-apiserver: worker process 1 ended before it was ready \(SIGKILL\)$/m)
+    assert.doesNotMatch(stderr(), /starting another/)
+    await untilGone(workers)
+  })
+
+  test('workers end with the primary, each with its number', async () => {
+    const { primary, workers, stderr } = await begin()
+    const closed = once(primary, 'close')
+    primary.kill('SIGKILL')
+    await closed
+    await untilGone(workers)
+    const numbers = Array.from(stderr().matchAll(/worker (\d+) ends, because the primary process is gone/g), ([, number]) => number)
+    assert.deepEqual(
+      numbers.filter((number) => number !== '1' && number !== '2'),
+      [],
+    )
+  })
+})
