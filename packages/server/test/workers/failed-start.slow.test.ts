@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../../../test/kit/fixtures.js'
 import { commandPath } from '../../../../test/kit/paths.js'
-import { newFolder } from '../../../../test/kit/server-process.js'
+import { newFolder, ServerProcess } from '../../../../test/kit/server-process.js'
 
 interface Starting {
   readonly primary: ChildProcess
@@ -66,5 +66,24 @@ describe('a start with worker processes', () => {
       numbers.filter((number) => number !== '1' && number !== '2'),
       [],
     )
+  })
+
+  test('a worker without the data folder is not started, creates nothing, and starts when the folder is back', async () => {
+    const server = await ServerProcess.start({ flags: ['--workers=2'] })
+    const { dataDir } = server
+    const [victim] = server.workers
+    renameSync(dataDir, `${dataDir}-moved`)
+    process.kill(victim as number, 'SIGKILL')
+    await until(
+      async () => server.stderr,
+      (text) => text.includes(`"reason":"the data file ${dataDir}/store/data.mdb is missing"`),
+    )
+    assert.ok(!existsSync(dataDir))
+    renameSync(`${dataDir}-moved`, dataDir)
+    await until(
+      async () => server.stderr,
+      (text) => text.includes('the worker process serves again'),
+    )
+    await server.stop()
   })
 })
