@@ -1,9 +1,10 @@
-// Processes that end while a server with workers starts: one clear line, and no process stays.
+// Workers that cannot start: with the server, or in place of another.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../../../test/kit/fixtures.js'
 import { commandPath } from '../../../../test/kit/paths.js'
@@ -15,7 +16,7 @@ interface Starting {
   readonly stderr: () => string
 }
 
-describe('a start with worker processes', () => {
+describe('worker processes that cannot start', () => {
   let folder: string
   before(() => {
     folder = newFolder()
@@ -84,6 +85,19 @@ describe('a start with worker processes', () => {
       async () => server.stderr,
       (text) => text.includes('the worker process serves again'),
     )
+    await server.stop()
+  })
+
+  test('--workers=auto: a worker is replaced also when the server has one core left', { skip: availableParallelism() < 2 }, async () => {
+    const server = await ServerProcess.start({ flags: ['--workers=auto'] })
+    const [victim, ...others] = server.workers
+    execFileSync('taskset', ['-a', '-p', '-c', '0', String(server.pid)])
+    process.kill(victim as number, 'SIGKILL')
+    await until(
+      async () => server.stderr,
+      (text) => text.includes('the worker process serves again'),
+    )
+    assert.equal(server.workers.length, others.length + 1)
     await server.stop()
   })
 })

@@ -132,7 +132,7 @@ export class Supervisor implements PrimaryRole {
       if (!this.#isStopping) logger.error({ worker: number, reason }, 'the worker process cannot start')
       onFailed(reason)
     }
-    const child = startChild(number, this.#revisions?.readOnly)
+    const child = startChild(number, this.#options.workers, this.#revisions?.readOnly)
     if (child === undefined) {
       // They may have the file descriptors that the next try needs.
       port.dropWaiting()
@@ -279,10 +279,11 @@ export function refusalOfWorkers(): string | undefined {
 }
 
 /** The stream to the store is a socket pair, which only the two processes have. Undefined if the system has no further process. */
-function startChild(number: number, revisions: number | undefined): ChildProcess | undefined {
+function startChild(number: number, workers: number, revisions: number | undefined): ChildProcess | undefined {
   let child: ChildProcess
   try {
-    child = fork(process.argv[1] ?? '', process.argv.slice(2), {
+    // The last value of a flag counts. With `auto`, the number of cores may have changed since the start.
+    child = fork(process.argv[1] ?? '', [...process.argv.slice(2), `--workers=${workers}`], {
       env: { ...process.env, [workerVariable]: String(number) },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe', ...(revisions === undefined ? [] : [revisions])],
     })
