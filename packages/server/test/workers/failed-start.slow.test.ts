@@ -5,6 +5,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../../../test/kit/fixtures.js'
 import { commandPath } from '../../../../test/kit/paths.js'
@@ -69,22 +70,28 @@ describe('worker processes that cannot start', () => {
     )
   })
 
-  test('a worker without the data folder is not started, creates nothing, and starts when the folder is back', async () => {
+  test('a worker creates nothing in place of removed folders and files, and starts when they are back', async () => {
     const server = await ServerProcess.start({ flags: ['--workers=2'] })
-    const { dataDir } = server
-    const [victim] = server.workers
-    renameSync(dataDir, `${dataDir}-moved`)
-    process.kill(victim as number, 'SIGKILL')
-    await until(
-      async () => server.stderr,
-      (text) => text.includes(`"reason":"the data file ${dataDir}/store/data.mdb is missing"`),
-    )
-    assert.ok(!existsSync(dataDir))
-    renameSync(`${dataDir}-moved`, dataDir)
-    await until(
-      async () => server.stderr,
-      (text) => text.includes('the worker process serves again'),
-    )
+    const moves = [
+      { moved: '.', missing: 'pki/admin.token' },
+      { moved: 'store', missing: 'store/data.mdb' },
+      ...['pki/ca.crt', 'pki/ca.key', 'pki/sa.key'].map((path) => ({ moved: path, missing: path })),
+    ]
+    for (const { moved, missing } of moves) {
+      const path = join(server.dataDir, moved)
+      const before = server.stderr.length
+      const untilLogged = (text: string) =>
+        until(
+          async () => server.stderr.slice(before),
+          (log) => log.includes(text),
+        )
+      renameSync(path, `${path}-moved`)
+      process.kill(server.workers[0] as number, 'SIGKILL')
+      await untilLogged(`${join(server.dataDir, missing)} is missing`)
+      assert.ok(!existsSync(path))
+      renameSync(`${path}-moved`, path)
+      await untilLogged('the worker process serves again')
+    }
     await server.stop()
   })
 

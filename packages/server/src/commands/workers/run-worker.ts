@@ -5,6 +5,7 @@ import { Socket } from 'node:net'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { assemble } from '../../assemble/assemble.js'
 import { plainFamilies } from '../../assemble/metrics/merge-families.js'
+import { checkGeneratedFiles } from '../../assemble/processes/check-generated-files.js'
 import { workerSettings } from '../../assemble/processes/divide-limits.js'
 import type { ReadFamilies, WorkerRole, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { RunningServer } from '../../assemble/running-server.js'
@@ -40,6 +41,7 @@ export async function runWorker(settings: Settings, options: WorkerOptions): Pro
   const logger = withWorker(options.logger, ownNumber())
   try {
     checkVersion(start.version)
+    checkGeneratedFiles(settings)
     const server = await startServer(settings, { start, logger, channel })
     logUncaughtErrors(signals, logger, () => void closeImmediately(server).then(() => options.exit(exitCodes.failure)))
     channel.onStop((immediately) => {
