@@ -75,7 +75,7 @@ describe('worker processes that cannot start', () => {
     const moves = [
       { moved: '.', missing: 'pki/admin.token' },
       { moved: 'store', missing: 'store/data.mdb' },
-      ...['pki/ca.crt', 'pki/ca.key', 'pki/sa.key'].map((path) => ({ moved: path, missing: path })),
+      ...['pki/ca.key', 'pki/serving.crt', 'pki/sa.key'].map((path) => ({ moved: path, missing: path })),
     ]
     for (const { moved, missing } of moves) {
       const path = join(server.dataDir, moved)
