@@ -15,7 +15,7 @@ import type { StartContext } from './start-context.js'
 export type Foundation = Awaited<ReturnType<typeof createFoundation>>
 
 export async function createFoundation(context: StartContext) {
-  const { settings, logger, cleanup, parent } = context
+  const { settings, logger, cleanup, parent, role } = context
   const { dataDir, tls, authentication } = settings
   const catalogs = parent === undefined ? servedCatalog(settings) : new CatalogSource(parent.catalog)
   const catalog = catalogs.current
@@ -23,7 +23,7 @@ export async function createFoundation(context: StartContext) {
   const credential = parent?.credential ?? ensureAdminCredential(dataDir)
   const keys = parent?.tokenKeys ?? tokenKeys(authentication.serviceAccounts, { dataDir, tlsKey: tls.key })
   const serviceRanges = serviceRangesOf(settings.network)
-  const certificate = parent?.certificate ?? (await servingCertificate(settings, logger))
+  const certificate = parent?.certificate ?? (await servingCertificate(settings, logger, { neverRenews: role?.kind === 'worker' }))
   cleanup.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   cleanup.add(() => trust.close())

@@ -73,9 +73,9 @@ async function start(flags: ParsedFlags, options: ServeOptions): Promise<void> {
   const exit = (code: number): void => {
     void logger.close().then(() => options.exit(code))
   }
-  if (settings.dataDir !== undefined) makePrivateFolder(settings.dataDir)
   const processes = settings.workers > 1 ? await import('./workers/start-workers.js') : undefined
   if (processes?.isOwnWorker() === true) return processes.runWorker(settings, { logger, signals: options.signals, exit })
+  if (settings.dataDir !== undefined) makePrivateFolder(settings.dataDir)
   printWarnings(settings, options)
   const startServer = settings.testkit === undefined ? assemble : startEmbedded
   const server: StartedServer = await (processes?.startPrimary ?? options.assemble ?? startServer)(settings, logger)

@@ -343,7 +343,7 @@ describe('a server with two worker processes', () => {
   test('a port that is in use is explained, and no process stays', async () => {
     const { code, stderr } = await runCommand(['--workers=2', `--secure-port=${server.port}`, `--data-dir=${join(folder, 'second')}`])
     assert.equal(code, 1)
-    assert.match(stderr, /^cluster-apiserver: port \d+ of 127\.0\.0\.1 is in use by another process/m)
+    assert.match(stderr, /^cluster-apiserver: port \d+ of 127\.0\.0\.1 is in use by another process[^\n]*\n$/)
   })
 
   test('a worker of another version, which was installed meanwhile, does not start', async () => {

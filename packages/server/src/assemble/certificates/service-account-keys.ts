@@ -43,10 +43,12 @@ function toVerifyingKey(key: KeyObject): VerifyingKey {
   }
 }
 
+export const generatedKeyFile = (dataDir: string): string => join(pkiFolder(dataDir), 'sa.key')
+
 /** Elliptic keys are fast to generate. */
 function generatedKey(dataDir: string | undefined): KeyObject {
   if (dataDir === undefined) return generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
-  const path = join(pkiFolder(dataDir), 'sa.key')
+  const path = generatedKeyFile(dataDir)
   const existing = readOptionalFile(path)
   if (existing === undefined) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })

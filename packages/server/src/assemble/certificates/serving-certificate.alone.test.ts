@@ -53,6 +53,12 @@ for (const row of [
   })
 }
 
+test('a process that never renews uses the files as they are', async () => {
+  const first = await ensureServingCertificate(options())
+  const changes = { hosts: ['10.1.2.3'], now: now + 3640 * dayMs, neverRenews: true }
+  assert.deepEqual(await ensureServingCertificate(options(changes)), first)
+})
+
 test('a certificate with more names is reused', async () => {
   const first = await ensureServingCertificate(options())
   assert.deepEqual(await ensureServingCertificate(options({ hosts: ['localhost'] })), first)

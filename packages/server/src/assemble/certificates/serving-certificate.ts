@@ -28,6 +28,8 @@ export interface CertificateOptions {
   readonly hosts: readonly string[]
   readonly commonName: string
   readonly now: number
+  /** Uses the files as they are. Several processes that renew them at the same time would mix their files. */
+  readonly neverRenews?: boolean
 }
 
 const dayMs = 86_400_000
@@ -54,10 +56,10 @@ export function servingHosts(identity: Identity, bindAddress: string): readonly 
 
 /** Reuses a valid certificate of the folder, or issues a new one and saves it if there is a folder. */
 export async function ensureServingCertificate(options: CertificateOptions): Promise<ServingCertificate> {
-  const { folder, pairName = 'serving' } = options
+  const { folder, pairName = ownPairName } = options
   const authority = await ensureCa(options)
   const existing = folder === undefined ? undefined : readPair(folder, pairName)
-  if (existing !== undefined && coversHosts(existing.certificate, authority, options))
+  if (existing !== undefined && (options.neverRenews === true || coversHosts(existing.certificate, authority, options)))
     return { cert: existing.cert, key: existing.key, caPem: authority.cert, authority }
   const serving = await issueServing(options, authority)
   if (folder !== undefined) writePair(folder, pairName, serving)
@@ -66,10 +68,11 @@ export async function ensureServingCertificate(options: CertificateOptions): Pro
 
 /** Reuses a valid CA of the folder, or issues a new one. */
 async function ensureCa(options: Omit<CertificateOptions, 'hosts'>): Promise<KeyPair> {
-  const { folder, now } = options
+  const { folder, now, neverRenews } = options
   if (folder === undefined) return issueCa(options)
   const existing = readPair(folder, 'ca')
-  if (existing !== undefined && isValid(existing.certificate, now)) return { cert: existing.cert, key: existing.key }
+  if (existing !== undefined && (neverRenews === true || isValid(existing.certificate, now)))
+    return { cert: existing.cert, key: existing.key }
   const authority = await issueCa(options)
   writePair(folder, 'ca', authority)
   return authority
@@ -125,8 +128,17 @@ function readPair(folder: string, name: string): LoadedPair | undefined {
   throw new StartupError(`${path('crt')} and ${path('key')} are not a certificate and its key; remove both to generate new ones`)
 }
 
-/** Name of the pair in --cert-dir, as in kube-apiserver. */
+/** Names of the pair in the data folder, and in --cert-dir as in kube-apiserver. */
+const ownPairName = 'serving'
 const certDirPairName = 'apiserver'
+
+/** Files of the CA and the serving certificate that a start generates if they are missing. */
+export function generatedCertificateFiles({ dataDir, tls, serving: { certDir } }: Settings): readonly string[] {
+  const folder = certDir ?? (dataDir && pkiFolder(dataDir))
+  if (folder === undefined) return []
+  const pair = certDir === undefined ? ownPairName : certDirPairName
+  return ['ca', ...(tls.files === undefined ? [pair] : [])].flatMap((name) => [join(folder, `${name}.crt`), join(folder, `${name}.key`)])
+}
 
 /** The pair in --cert-dir, unless the CA in --cert-dir issued the pair, which the server then renews. */
 function operatorPair(certDir: string): CertificateFiles | undefined {
@@ -156,6 +168,7 @@ export const isGenerated = ({ dataDir, tls, serving }: Settings): boolean =>
 export async function servingCertificate(
   { identity, dataDir, bindAddress, tls, serving }: Settings,
   logger: Logger,
+  { neverRenews = false }: Pick<CertificateOptions, 'neverRenews'> = {},
 ): Promise<ReloadableCertificate> {
   const { certDir } = serving
   const options = {
@@ -164,6 +177,7 @@ export async function servingCertificate(
     hosts: [...servingHosts(identity, bindAddress), ...(serving.externalHostname === undefined ? [] : [serving.externalHostname])],
     commonName: identity.prefixed('apiserver'),
     now: systemClock.now(),
+    neverRenews,
   }
   const files = tls.files ?? (certDir === undefined ? undefined : operatorPair(certDir))
   if (files === undefined) {

@@ -5,6 +5,7 @@ import { Socket } from 'node:net'
 import type { Logger } from '@cluster-apiserver/api/base/logger.js'
 import { assemble } from '../../assemble/assemble.js'
 import { plainFamilies } from '../../assemble/metrics/merge-families.js'
+import { checkGeneratedFiles } from '../../assemble/processes/check-generated-files.js'
 import { workerSettings } from '../../assemble/processes/divide-limits.js'
 import type { ReadFamilies, WorkerRole, WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { RunningServer } from '../../assemble/running-server.js'
@@ -17,7 +18,14 @@ import { openWorkerStorage, type WorkerStorage } from '../../storage/primary/wor
 import { type CommandProcess, exitCodes } from '../command-process.js'
 import { closeImmediately, logUncaughtErrors } from '../graceful-shutdown.js'
 import { packageVersion } from '../version.js'
-import { revisionDescriptor, type StartMessage, storageDescriptor, type ToPrimary, type ToWorker } from './worker-messages.js'
+import {
+  revisionDescriptor,
+  type StartMessage,
+  storageDescriptor,
+  type ToPrimary,
+  type ToWorker,
+  workerVariable,
+} from './worker-messages.js'
 
 interface WorkerOptions extends Pick<CommandProcess, 'signals'> {
   readonly logger: Logger
@@ -30,9 +38,10 @@ export async function runWorker(settings: Settings, options: WorkerOptions): Pro
   // A terminal sends Ctrl-C to all processes; workers end only when the primary sends `stop`.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) signals.on(signal, () => undefined)
   const start = await channel.start()
-  const logger = withWorker(options.logger, start.worker)
+  const logger = withWorker(options.logger, ownNumber())
   try {
     checkVersion(start.version)
+    checkGeneratedFiles(settings)
     const server = await startServer(settings, { start, logger, channel })
     logUncaughtErrors(signals, logger, () => void closeImmediately(server).then(() => options.exit(exitCodes.failure)))
     channel.onStop((immediately) => {
@@ -69,7 +78,7 @@ function startServer(settings: Settings, { start, logger, channel }: ServerParts
     connections: channel.connections(start),
     openStorage: async (path) => {
       const stream = new Socket({ fd: storageDescriptor, readable: true, writable: true })
-      const onLost = (reason: string): void => endOrphan(start.worker, reason)
+      const onLost = (reason: string): void => endOrphan(reason)
       const sharedRevision = start.hasRevisionFile ? sharedRevisionOf(start) : undefined
       storage = await openWorkerStorage({ path, stream, nonce: start.nonce, sharedRevision, logger, onLost })
       return storage
@@ -82,12 +91,12 @@ function startServer(settings: Settings, { start, logger, channel }: ServerParts
 }
 
 /** Also ends this process if the primary is gone: a process that was stopped learns that late. */
-function sharedRevisionOf({ worker, primary }: StartMessage): () => number | undefined {
+function sharedRevisionOf({ primary }: StartMessage): () => number | undefined {
   const read = revisionReader(revisionDescriptor)
   return () => {
     const revision = read()
     // Checked after the read: while the primary lives, no other one acknowledges commits.
-    if (process.ppid !== primary) endOrphan(worker, 'it has ended')
+    if (process.ppid !== primary) endOrphan('it has ended')
     return revision
   }
 }
@@ -97,10 +106,12 @@ const auditLogOf = (storage: () => WorkerStorage | undefined): LineWriter => ({
   close: async () => undefined,
 })
 
+const ownNumber = (): number => Number(process.env[workerVariable])
+
 /** Writes at once: the process ends, and with it its connections. */
-function endOrphan(worker: number, reason: string): never {
+function endOrphan(reason: string): never {
   try {
-    writeSync(2, `cluster-apiserver: worker ${worker} ends, because the primary process is gone: ${reason}\n`)
+    writeSync(2, `cluster-apiserver: worker ${ownNumber()} ends, because the primary process is gone: ${reason}\n`)
   } catch {
     // Nobody reads the output.
   }
@@ -124,14 +135,13 @@ class PrimaryChannel {
   #stopped: { readonly immediately: boolean } | undefined
   #readOwn: ReadFamilies = async () => []
   #accept: ((socket: Socket) => void) | undefined
-  #number = 0
   #lastId = 0
 
   start(): Promise<StartMessage> {
     return new Promise((resolve) => {
       this.#start = resolve
       process.on('message', (message: ToWorker, socket: unknown) => this.#receive(message, socket))
-      process.once('disconnect', () => endOrphan(this.#number, 'it closed the channel'))
+      process.once('disconnect', () => endOrphan('it closed the channel'))
       this.send({ type: 'hello' })
     })
   }
@@ -183,10 +193,8 @@ class PrimaryChannel {
   #receive(message: ToWorker, socket: unknown): void {
     if (message.type === 'connection') this.#receiveConnection(message.id, socket)
     else if (message.type === 'confirm') this.send({ type: 'confirmed', id: message.id })
-    else if (message.type === 'start') {
-      this.#number = message.worker
-      this.#start?.(message)
-    } else if (message.type === 'collect') void this.#sendOwn(message.id)
+    else if (message.type === 'start') this.#start?.(message)
+    else if (message.type === 'collect') void this.#sendOwn(message.id)
     else if (message.type === 'collected' || message.type === 'statuses') {
       this.#pending.get(message.id)?.(message)
       this.#pending.delete(message.id)

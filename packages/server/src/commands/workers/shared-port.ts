@@ -23,6 +23,7 @@ const maxWaiting = 1024
 
 export class SharedPort {
   readonly #server: Server
+  readonly #logger: Logger
   /** Number of pending connections by worker; the worker that got one least recently is first. */
   readonly #targets = new Map<ConnectionTarget, number>()
   readonly #handed = new Map<number, Handed>()
@@ -31,13 +32,18 @@ export class SharedPort {
 
   constructor(logger: Logger) {
     this.#server = createServer({ pauseOnConnect: true }, (socket) => this.#accept(socket))
-    this.#server.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
+    this.#logger = logger
   }
 
   open(host: string, port: number): Promise<AddressInfo> {
     return new Promise((resolve, reject) => {
-      this.#server.once('error', (error) => reject(new ListenError(error, { host, port })))
-      this.#server.listen({ host, port }, () => resolve(this.#server.address() as AddressInfo))
+      const refuse = (error: Error): void => reject(new ListenError(error, { host, port }))
+      this.#server.once('error', refuse)
+      this.#server.listen({ host, port }, () => {
+        this.#server.off('error', refuse)
+        this.#server.on('error', (error) => this.#logger.error({ error: error.message }, 'listener error'))
+        resolve(this.#server.address() as AddressInfo)
+      })
     })
   }
 

@@ -12,6 +12,7 @@ import { StartupError } from '../../options/startup-error.js'
 import { RevisionFile } from '../../storage/primary/revision-file.js'
 import { packageVersion } from '../version.js'
 import { SharedPort } from './shared-port.js'
+import { workerVariable } from './worker-messages.js'
 import { WorkerProcess } from './worker-process.js'
 
 interface SupervisorOptions {
@@ -111,7 +112,16 @@ export class Supervisor implements PrimaryRole {
 
   #startFirst(number: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#fork(number, resolve, (reason) => reject(new StartupError(reason)))
+      let wasReady = false
+      const onReady = (): void => {
+        wasReady = true
+        resolve()
+      }
+      this.#fork(number, onReady, (reason) => {
+        // The start of the server fails: no worker is started again.
+        if (!wasReady) this.#isStopping = true
+        reject(new StartupError(reason))
+      })
     })
   }
 
@@ -122,7 +132,7 @@ export class Supervisor implements PrimaryRole {
       if (!this.#isStopping) logger.error({ worker: number, reason }, 'the worker process cannot start')
       onFailed(reason)
     }
-    const child = startChild(number, this.#revisions?.readOnly)
+    const child = startChild(number, this.#options.workers, this.#revisions?.readOnly)
     if (child === undefined) {
       // They may have the file descriptors that the next try needs.
       port.dropWaiting()
@@ -257,9 +267,6 @@ function isStopped(pid: number | undefined): boolean {
   }
 }
 
-/** Set in the environment of a worker; no secret. */
-const workerVariable = 'CLUSTER_APISERVER_WORKER'
-
 /** True in a worker process of this server. */
 export const isOwnWorker = (): boolean => process.send !== undefined && process.env[workerVariable] !== undefined
 
@@ -272,10 +279,11 @@ export function refusalOfWorkers(): string | undefined {
 }
 
 /** The stream to the store is a socket pair, which only the two processes have. Undefined if the system has no further process. */
-function startChild(number: number, revisions: number | undefined): ChildProcess | undefined {
+function startChild(number: number, workers: number, revisions: number | undefined): ChildProcess | undefined {
   let child: ChildProcess
   try {
-    child = fork(process.argv[1] ?? '', process.argv.slice(2), {
+    // The last value of a flag counts. With `auto`, the number of cores may have changed since the start.
+    child = fork(process.argv[1] ?? '', [...process.argv.slice(2), `--workers=${workers}`], {
       env: { ...process.env, [workerVariable]: String(number) },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe', ...(revisions === undefined ? [] : [revisions])],
     })

@@ -3,6 +3,9 @@
 import type { WorkerStatus } from '../../assemble/processes/process-role.js'
 import type { Family } from '../../http/metrics/prometheus-exposition.js'
 
+/** In the environment of a worker: its number, from 1; no secret. */
+export const workerVariable = 'CLUSTER_APISERVER_WORKER'
+
 /** Descriptor of the stream in a worker, after the IPC channel. The stream has no name, so no other process can connect to it. */
 export const storageDescriptor = 4
 /** Descriptor of the file with the newest revision. */
@@ -10,8 +13,6 @@ export const revisionDescriptor = 5
 
 export interface StartMessage {
   readonly type: 'start'
-  /** From 1. */
-  readonly worker: number
   /** Random; the first frame of the stream repeats it. */
   readonly nonce: string
   /** Version of the primary. The files on disk may have another one after an upgrade. */

@@ -102,12 +102,11 @@ export class WorkerProcess implements ConnectionTarget {
   }
 
   #receive(message: ToPrimary): void {
-    const { number, version, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
+    const { version, endpoint, hasRevisionFile, port, onReady, onClosed, onFailed, collect, statuses } = this.#options
     if (message.type === 'accepted' || message.type === 'refused') port.settle(message.id, message.type === 'accepted')
     else if (message.type === 'hello')
       this.#send({
         type: 'start',
-        worker: number,
         nonce: this.#nonce,
         version,
         primary: process.pid,

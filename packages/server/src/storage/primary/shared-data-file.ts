@@ -1,6 +1,7 @@
 // The primary's data file, which a worker only reads. The file may be ahead of the changes that the worker has received:
 // reads then stay on the older snapshot until they arrive, so that no reader sees a commit before followers do.
 
+import { accessSync, constants, existsSync } from 'node:fs'
 import { Snapshot } from '../lmdb/snapshot.js'
 import { openTables, type Tables } from '../lmdb/tables.js'
 import { StorageRefusedError, StorageUnavailableError } from '../storage.js'
@@ -18,6 +19,10 @@ export class SharedDataFile {
   #next: FileSnapshot | undefined
 
   constructor(path: string) {
+    // The lmdb package creates missing folders.
+    if (!existsSync(path)) throw new StorageRefusedError(`the data file ${path} is missing`)
+    // On a disk that became read-only LMDB reads without a lock: the primary would reuse pages that are being read.
+    if (!isWritable(`${path}-lock`)) throw new StorageRefusedError(`the lock file ${path}-lock cannot be written`)
     const tables = openTables({ path, create: false, readOnly: true })
     if (!tables) throw new StorageRefusedError(`the data file ${path} lacks tables`)
     this.path = path
@@ -70,5 +75,14 @@ export class SharedDataFile {
   #open(): FileSnapshot {
     const reads = new Snapshot(this.#tables)
     return { reads, revision: reads.lastRevision() }
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
