@@ -219,6 +219,9 @@ function ensureReplicaName(dataDir: string | undefined): string {
   return fresh
 }
 
+/** With other processes that serve requests. */
+const crdGraceMs = 600
+
 interface ControllerDependencies {
   readonly extensions: Extensions
   readonly availability: (parts: ControllerParts) => Controller
@@ -257,7 +260,7 @@ export function controllerTable({
     csrapproving: certificateApproval,
     csrcleaner: certificateCleaner,
     'identity-lease-garbage-collector': expiredApiServerLeases,
-    'custom-resource-definitions': customResourceDefinitions,
+    'custom-resource-definitions': (controllerParts) => customResourceDefinitions(controllerParts, isShared === true ? crdGraceMs : 0),
     'apiservice-registration': customApiServices,
     // Probes of extension servers are network requests, which need real time.
     'apiservice-status-available': (controllerParts) => availability({ ...controllerParts, timers: systemTimers }),

@@ -25,14 +25,14 @@ const crd = {
   status: { storedVersions: ['v1'] },
 } as ApiObject
 
-async function setUp() {
+async function setUp(graceMs?: number) {
   const testEngine = await createTestEngine('cluster', systemClock)
   const { engine, catalogs } = testEngine
   const timers = new FakeTimers()
   const logged: string[] = []
   const logger = { ...silentLogger, info: (_: object, message: string) => void logged.push(message) }
   const close = serveCustomResources(engine.store, catalogs, {})
-  const controller = customResourceDefinitions({ engine, catalogs, logger, timers })
+  const controller = customResourceDefinitions({ engine, catalogs, logger, timers }, graceMs)
   const resource = catalogs.current.find('apiextensions.cluster.io', 'v1', 'customresourcedefinitions') as Resource
   const crdCall = internalCall(engine, { resource, name: 'widgets.example.com' })
   await create(engine, crdCall, { object: crd })
@@ -54,7 +54,7 @@ async function setUp() {
     await controller.close()
     close()
   }
-  return { engine, timers, crdCall, createWidget, removeFinalizers, read, terminatingCondition, logged, end }
+  return { engine, timers, crdCall, widgets, createWidget, removeFinalizers, read, terminatingCondition, logged, end }
 }
 
 test('a condition names the finalizers of remaining objects; the CRD is deleted after the last', async () => {
@@ -74,6 +74,19 @@ test('a condition names the finalizers of remaining objects; the CRD is deleted 
   await removeFinalizers('a')
   await timers.advance(6000)
   assert.equal(read(), undefined)
+  await end()
+})
+
+test('an object that another process admitted before the deletion, and commits after it, is deleted with the CRD', async () => {
+  const { engine, timers, crdCall, widgets, createWidget, read, end } = await setUp(600)
+  await createWidget('a', [])
+  const stored = engine.store.read({ resource: widgets, namespace: 'n', name: 'a' })
+  assert.ok(stored !== undefined)
+  await remove(engine, crdCall)
+  await timers.advance(500)
+  assert.ok((await engine.store.put({ resource: widgets, namespace: 'n', name: 'late' }, stored.entry.value, { expect: 0 })).ok)
+  await timers.advance(6000)
+  assert.deepEqual([read(), engine.store.count(widgets, '')], [undefined, 0])
   await end()
 })
 

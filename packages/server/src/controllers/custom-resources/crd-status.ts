@@ -17,6 +17,8 @@ import type {
 } from '@cluster-apiserver/api/resources/apiextensions/v1.schema.js'
 import { approvalCondition, isProtected } from '@cluster-apiserver/api/resources/apiextensions/validation/crd-api-approval.js'
 import { timeOf } from '@cluster-apiserver/api/schema/scalars.js'
+import { bytesOf } from '../../objects/entry/entry-header.js'
+import { hasDeletionTimestamp } from '../../objects/owner-index.js'
 import { type ControllerParts, KeyedController, type Run } from '../framework/controller.js'
 import { internalPatch } from '../framework/internal-call.js'
 import type { Outcome } from '../framework/work-queue.js'
@@ -31,7 +33,11 @@ const namesFreedKey = (group: string): string => `*.${group}`
 
 const maxListedFinalizers = 10
 
-export const customResourceDefinitions = (parts: ControllerParts): Controller => {
+/**
+ * `graceMs`: delay of each of the two steps of a deletion, in which creates that another process has admitted are committed; longer than
+ * 500 ms, the age at which a create is admitted again.
+ */
+export const customResourceDefinitions = (parts: ControllerParts, graceMs = 0): Controller => {
   const names = new NamesByGroup(parts.engine.store)
   const crdNames = new CachedExtracts(parts.engine.store, crdNamesOf)
   return new KeyedController(parts, {
@@ -45,10 +51,11 @@ export const customResourceDefinitions = (parts: ControllerParts): Controller =>
         {
           resource,
           namespace: '',
-          keyOf: ({ key }, eventType) => {
+          keyOf: ({ key, entry }, eventType) => {
             const name = names.update(resource, key, eventType)
             crdNames.forget(name)
-            return eventType === 'DELETED' ? namesFreedKey(groupIn(name)) : name
+            if (eventType === 'DELETED') return namesFreedKey(groupIn(name))
+            return hasDeletionTimestamp(bytesOf(entry)) ? { key: name, afterMs: graceMs } : name
           },
         },
       ]

@@ -14,6 +14,8 @@ const handshakesPerTurn = 8
 /** Age from which a handshake may be closed while other clients wait. */
 const minEvictionAgeMs = 1_000
 const retryMs = 10
+/** Bytes that a client may send before its handshake begins: more than a ClientHello. */
+const maxEarlyBytes = 16 << 10
 /** TCP keep-alive detects dead peers. */
 const keepAliveMs = 60_000
 
@@ -48,6 +50,8 @@ export class AcceptQueue {
     }
     socket.setNoDelay(true)
     socket.setKeepAlive(true, keepAliveMs)
+    // Node.js reads a socket from another process at once; one of the own port is paused.
+    socket.on('readable', limitEarlyBytes)
     this.#accept(socket)
   }
 
@@ -133,9 +137,14 @@ export class AcceptQueue {
   }
 
   #begin(socket: Socket): void {
+    socket.off('readable', limitEarlyBytes)
     this.#handshakes.set(peerOf(socket), { socket, begunMs: performance.now() })
     this.#beginTls(socket)
   }
+}
+
+function limitEarlyBytes(this: Socket): void {
+  if (this.readableLength > maxEarlyBytes) this.destroy()
 }
 
 /** The TLS server reports errors of the connection. */
