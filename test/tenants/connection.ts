@@ -46,6 +46,7 @@ export interface Connection {
 }
 
 const timeoutMs = 90_000
+const closeTimeoutMs = 10_000
 const noResponse: HttpResponse = { status: 0, headers: {}, body: Buffer.alloc(0), isWhole: false }
 
 /** Collects a response, also a partial one. */
@@ -161,6 +162,8 @@ export function openHttp2({ url, ca }: Endpoint, certificate?: Certificate): Con
       const stream = begin({ ':method': method, ':path': path, ...headers }, body === undefined)
       if (stream === undefined) return Promise.resolve(noResponse)
       const collector = new Collector(pacing, () => stream.close(constants.NGHTTP2_CANCEL))
+      // If the server was killed during a write, Node.js 20 reports nothing and cannot close the stream.
+      collector.after((pacing.hangUpMs ?? timeoutMs) + closeTimeoutMs, () => stream.session?.destroy())
       stream.on('response', ({ ':status': status = 0, ...received }) => {
         collector.begin(status, received as HttpResponse['headers'])
         const read = (): void => void stream.on('data', (chunk: Buffer) => collector.push(chunk))

@@ -7,6 +7,8 @@ import { enhanceYourCalm } from './request-body-limits.js'
 
 export interface SessionLimits {
   readonly idleMs: number
+  /** Time after which a client that reads nothing is disconnected. */
+  readonly stallMs: number
   /** Probability (0 to 1) that a request closes its session with GOAWAY, to spread clients over replicas. */
   readonly goawayChance: number
 }
@@ -49,6 +51,8 @@ interface SessionState {
   /** Values of the sockets at the last check. */
   bytesRead: number
   bytesWritten: number
+  /** Number of checks since the last sent byte while streams were open. */
+  quietChecks: number
   /** True after the first stream. */
   isUsed: boolean
   /** Number of event-loop turns in which streams were opened; `cost` and `resets` count the current turn. */
@@ -113,6 +117,7 @@ export class Http2Sessions {
       hadBody: false,
       bytesRead: received.bytesRead,
       bytesWritten: 0,
+      quietChecks: 0,
       isUsed: false,
       turn: 0,
       cost: 0,
@@ -181,7 +186,7 @@ export class Http2Sessions {
         state.bytesRead -
         state.streams * bytesPerStream -
         (socket.bytesWritten - state.bytesWritten) / sentPerControlByte
-      if (!state.hadBody && control > maxControlBytes) socket.destroy()
+      if ((!state.hadBody && control > maxControlBytes) || this.#isStalled(session, state)) socket.destroy()
       // A closed session waits for the client to read the last frames.
       else if ((session.closed || session.destroyed) && state.openStreams === 0) setTimeout(() => socket.destroy(), closeTimeoutMs).unref()
       state.bytesRead = received.bytesRead
@@ -190,4 +195,18 @@ export class Http2Sessions {
       state.hadBody = state.openBodies > 0
     }
   }
+
+  /**
+   * A session that sends nothing for half of the time limit sends a PING. It cannot if the client does not read, or has disconnected during
+   * a write, which Node.js 20 does not report.
+   */
+  #isStalled(session: Http2Session, state: SessionState): boolean {
+    const isQuiet = state.openStreams > 0 && state.socket.bytesWritten === state.bytesWritten
+    state.quietChecks = isQuiet ? state.quietChecks + 1 : 0
+    const maxQuietChecks = Math.max(2, Math.ceil(this.#limits.stallMs / checkMs))
+    if (state.quietChecks === maxQuietChecks >> 1 && !session.destroyed) session.ping(ignore)
+    return state.quietChecks >= maxQuietChecks
+  }
 }
+
+const ignore = (): void => undefined
