@@ -43,6 +43,7 @@ let isAborted = false
 const call = {
   resource: boxes,
   namespace: '',
+  caller: {},
   waitFor: <T>(work: Promise<T>) => work,
   throwIfAborted() {
     if (isAborted) throw new Error('the client disconnected')
