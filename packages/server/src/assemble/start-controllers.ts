@@ -219,7 +219,7 @@ function ensureReplicaName(dataDir: string | undefined): string {
   return fresh
 }
 
-/** With other processes that serve requests. */
+/** Delay of each step in the deletion of a CustomResourceDefinition if other processes serve requests, too. */
 const crdGraceMs = 600
 
 interface ControllerDependencies {
